@@ -1,9 +1,10 @@
 # Everything a newcomer needs: `make demo`, `make test`. Set-up happens on first use, into .venv: `make demo` installs what
-# the demo needs (about 1 GB), everything else adds what the tests drive (2.7 GB in all).
+# the demo needs, `make test` adds what the fast tests drive, and the other targets everything else.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := $(VENV)/.demo
+TEST := $(VENV)/.test
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOWEST := .venv-lowest
@@ -11,8 +12,8 @@ VALIDATORS := .venv-validators
 # The oldest Python that pyproject.toml allows and this machine has.
 OLDEST = $(firstword $(foreach v,11 12 13 14,$(shell python3.$(v) -c 'import sys; print(sys.executable)' 2>/dev/null)))
 
-.PHONY: demo test test-lowest lint docs docs-refresh bench bench-large compare-peers campaign paper-campaign \
-	simulate mutants torture clean
+.PHONY: demo test test-all test-lowest lint docs docs-refresh bench bench-large compare-peers campaign paper-campaign \
+	simulate mutants torture everything clean
 
 $(DEMO): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -20,7 +21,11 @@ $(DEMO): pyproject.toml
 	$(PIP) -e '.[demo]'
 	touch $@
 
-$(READY): $(DEMO)
+$(TEST): $(DEMO)
+	$(PIP) -e '.[test]'
+	touch $@
+
+$(READY): $(TEST)
 	$(PIP) -e '.[all,dev]'
 	touch $@
 
@@ -29,18 +34,29 @@ demo: $(DEMO)
 	@echo
 	@echo 'gapline is $(BIN)/gapline; for this shell: export PATH="$(CURDIR)/$(BIN):$$PATH"'
 
-# Compiled modules are kept, also where the environment says otherwise: the tests start more than a thousand processes.
-test test-lowest: export PYTHONDONTWRITEBYTECODE :=
+# Compiled modules are kept, also where the environment says otherwise: the tests start hundreds of processes.
+test test-all test-lowest: export PYTHONDONTWRITEBYTECODE :=
 
-# Three at a time on two cores: a third of what the tests take is waiting for runs, browsers and clusters.
-test: $(READY) $(VALIDATORS)/.ready
+# Every unit and property test, and one test each with a browser, a cluster and the solvers. Of the system it needs Chromium.
+test: $(TEST)
+	tools/system-packages chromium
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow'
+
+# The rest: what kills, waits, browses, installs or takes long; and every property test with all its examples.
+# Three at a time on two cores: a third of the time is waiting for runs, browsers and clusters.
+test-all: export HYPOTHESIS_PROFILE := full
+test-all: $(READY) $(VALIDATORS)/.ready
 	tools/system-packages
-	$(BIN)/python -m pytest -n 3 --dist worksteal
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m 'slow or hypothesis'
 
 # The lower bounds of pyproject.toml are true: every test, with the lowest versions that they allow.
 test-lowest: $(LOWEST)/.ready $(VALIDATORS)/.ready
 	tools/system-packages
 	$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal
+
+# All of the above, mutants, torture and benchmarks, once for this commit; goes on where it was interrupted.
+everything:
+	tools/everything
 
 $(LOWEST)/.ready: pyproject.toml
 	$(OLDEST) -m venv --clear $(LOWEST)
@@ -60,6 +76,8 @@ lint: $(READY)
 	$(BIN)/ruff check src tests bench campaigns handbook peers simulations torture tools
 	$(BIN)/ruff format --check src tests bench campaigns handbook peers simulations torture tools
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file tests/mypy.ini
+	$(BIN)/python tools/lint-javascript
 
 # The documentation as a site that needs no network, in site/.
 docs: $(READY)

@@ -1,9 +1,10 @@
 """Outputs that pages quote: run every command of a page, compare what it prints with the page, write that anew.
 
 A console block shows a command after `$ ` and, below it, what it prints; behind a Python block, a block `output` does.
-`…` stands for whatever depends on the machine: inside a line for any text, alone on a line for any lines. A command
-without a line below it prints what is of no interest here, and is run all the same; a single `?` asks for its output to
-be filled in.
+`…` stands for whatever depends on the machine: inside a line for any text, alone on a line for any lines. Where what it
+stands for is longer or shorter, a paragraph may break its lines elsewhere (those below its first are indented). A
+command without a line below it prints what is of no interest here, and is run all the same; a single `?` asks for its
+output to be filled in.
 """
 
 import operator
@@ -23,6 +24,10 @@ FILL = "?"
 TERMINAL = {"COLUMNS": "80", "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "TZ": "UTC", "PYTHONUNBUFFERED": "1"}
 _MARK = "\x1e"
 _FENCE = re.compile(r"^```(\w*)\s*$")
+# How a sentence of the terminal goes on below its first line.
+_CONTINUED = re.compile(r"  \S")
+# Printed only where the machine disturbed a run, so it is in no quotation.
+_DISTURBED = "note: measurement:"
 _HERE = re.compile(r"<<-?'?(\w+)'?")
 
 
@@ -127,12 +132,13 @@ def run_examples(found: Sequence[Example], folder: Path) -> Outcome:
     )  # fmt: skip
     text = done.stdout.decode(errors="replace").replace(str(folder), ANY)
     pieces = re.split(rf"\n{_MARK}\d+\n", text)[1:]
-    return Outcome(done.returncode, tuple(tuple(line.rstrip() for line in _lines(piece)) for piece in pieces))
+    return Outcome(done.returncode, tuple(map(_lines, pieces)))
 
 
-def _lines(piece: str) -> list[str]:
-    """Return the lines of an output without empty ones at either end."""
-    return piece.strip("\n").split("\n") if piece.strip() else []
+def _lines(piece: str) -> tuple[str, ...]:
+    """Return the lines of an output without empty ones at either end, and without disturbances of the machine."""
+    lines = [line.rstrip() for line in piece.strip("\n").split("\n")] if piece.strip() else []
+    return tuple(line for lines in _paragraphs(lines) if not lines[0].startswith(_DISTURBED) for line in lines)
 
 
 def agrees(quoted: Sequence[str], printed: Sequence[str]) -> bool:
@@ -143,7 +149,27 @@ def agrees(quoted: Sequence[str], printed: Sequence[str]) -> bool:
     >>> agrees(["run 1 took … s"], ["run 2 took 0.3 s"])
     False
     """
-    return _fits(quoted, printed, any_one=lambda line: line.strip() == ANY, same=_line_agrees)
+    if _fits(quoted, printed, any_one=lambda line: line.strip() == ANY, same=_line_agrees):
+        return True
+    wanted, got = (_paragraphs(lines) for lines in (quoted, printed))
+    return _fits(wanted, got, any_one=lambda lines: "".join(lines).strip() == ANY, same=_paragraph_agrees)
+
+
+def _paragraphs(lines: Sequence[str]) -> list[tuple[str, ...]]:
+    """Put each line together with those below it that are its own, which two spaces show."""
+    found: list[tuple[str, ...]] = []
+    for line in lines:
+        if found and _CONTINUED.match(line) and ANY not in (line.strip(), *found[-1]):
+            found[-1] = (*found[-1], line)
+        else:
+            found.append((line,))
+    return found
+
+
+def _paragraph_agrees(quoted: tuple[str, ...], printed: tuple[str, ...]) -> bool:
+    if not any(ANY in line for line in quoted):
+        return [line.rstrip() for line in quoted] == list(printed)
+    return _line_agrees(" ".join(quoted), " ".join(printed))
 
 
 def _line_agrees(line: str, printed: str) -> bool:

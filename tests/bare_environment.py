@@ -1,4 +1,4 @@
-"""A virtual environment with a wheel of gapline and its base dependencies, and nothing else.
+"""A virtual environment with a wheel of gapline, its dependencies with some extras or none, and nothing else.
 
 The wheel is installed by pip; the dependencies are links to what is installed here, one distribution after the other:
 nothing is downloaded, and nothing else of this environment can be imported.
@@ -32,12 +32,12 @@ def closure(name: str, extras: frozenset[str] = frozenset()) -> dict[str, Distri
     return found
 
 
-def make_bare_environment(folder: Path, wheel: Path) -> Path:
-    """Return the Python of a new environment that has the wheel and its base dependencies."""
+def make_bare_environment(folder: Path, wheel: Path, *extras: str) -> Path:
+    """Return the Python of a new environment that has the wheel and what it needs with these extras."""
     venv.create(folder, symlinks=True)
     python = folder / "bin" / "python"
     place = Path(sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)}))
-    for name, held in closure("gapline").items():
+    for name, held in closure("gapline", frozenset(extras)).items():
         if name != "gapline":
             _link(held, place)
     subprocess.run(

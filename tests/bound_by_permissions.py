@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from patience import PATIENCE
+
 _DROP_FROM_BOUNDING_SET = 24
 _OVERRIDE_PERMISSIONS = (1, 2)
 COMMAND = "import sys; from gapline.cli.app import run; sys.exit(run(sys.argv[1:]))"
@@ -33,9 +35,8 @@ def gapline(*arguments, folder, largest=None, **environment):
 
     command = [sys.executable, "-c", COMMAND, *map(str, arguments)]
     given = os.environ | {name: str(value) for name, value in environment.items()}
-    return subprocess.run(
-        command, cwd=folder, env=given, preexec_fn=prepare, text=True, capture_output=True, timeout=300, check=False
-    )
+    kept = {"text": True, "capture_output": True, "timeout": PATIENCE}
+    return subprocess.run(command, cwd=folder, env=given, preexec_fn=prepare, check=False, **kept)
 
 
 def set_writable(folder: Path, *, writable: bool) -> None:

@@ -1,22 +1,39 @@
-"""Hypothesis profiles: the same examples on every machine by default, many fresh ones on request.
+"""Fixtures of every folder, and which tests `make test` leaves to `make test-all`.
 
-`HYPOTHESIS_PROFILE=thorough python -m pytest` looks for new counterexamples; the default is the same everywhere.
+A test marked `slow` kills, waits, browses, installs or takes more than about half a second. `make test` runs the
+others; `make test-all` runs the slow ones, and every property test once more with all its examples (`profiles.py`).
+What needs a browser, a cluster or an object store is slow by its fixture; `smoke` marks the one test of each that stays
+in `make test`.
 """
 
-import os
+from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
+import profiles  # noqa: F401 (loads the profile of this run)
 from browsers import browser  # noqa: F401
 from dask_cluster import scheduler, start_worker  # noqa: F401
 from object_store import bucket, s3_server  # noqa: F401
 from scripted_studies import eventually, make_study, quiet_machine, supervise  # noqa: F401 (fixtures of every folder)
 from slurm import slurm, slurm_daemons  # noqa: F401
 
-settings.register_profile("ci", derandomize=True, deadline=None, max_examples=20, database=None)
-settings.register_profile("thorough", derandomize=False, deadline=None, max_examples=1000, database=None)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+SLOW_FIXTURES = {"browser", "scheduler", "bucket", "s3_server", "slurm", "slurm_daemons"}
+FAST_ONLY = "not slow"
+WHOLE_FILE = "\npytestmark = pytest.mark.slow"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what its fixtures make slow."""
+    for item in items:
+        if SLOW_FIXTURES & set(getattr(item, "fixturenames", ())) and item.get_closest_marker("smoke") is None:
+            item.add_marker("slow")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files whose tests are all slow before they are imported: what they import may not be installed."""
+    if config.option.markexpr != FAST_ONLY or collection_path.suffix != ".py" or not collection_path.is_file():
+        return None
+    return True if WHOLE_FILE in collection_path.read_text(encoding="utf-8") else None
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,6 @@
 """Reading a log that a test wrote, and the ways in which a log can be broken."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from hypothesis import strategies as st
@@ -23,6 +23,18 @@ def read_log(
     data = text.encode() if isinstance(text, str) else text
     companions = {name: content.encode() for name, content in (beside or {}).items()}
     return reader.read(LogFile(path, data, cut=cut, beside=companions.get))
+
+
+def read_or_refuse(reader: Reader) -> Callable[[bytes], Found | None]:
+    """Return how a log is read where it may be broken: what was found, or None where the reader refuses it."""
+
+    def attempt(data: bytes) -> Found | None:
+        try:
+            return read_log(reader, data)
+        except GaplineError:
+            return None
+
+    return attempt
 
 
 def candidates(run: FoundRun) -> list[tuple[float, float]]:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from patience import PATIENCE
+
 # A whole read of the page happens between two drawings: everything in it is of one event.
 READ = """() => {
   const text = (node) => node.textContent.trim();
@@ -38,6 +40,7 @@ class LivePage:
         self.page = self.context.new_page()
         self.complaints: list[str] = []
         self.excused = False
+        self.page.set_default_timeout(1000 * PATIENCE)
         self._server = urlsplit(address)
         own = self._server.netloc
         self.page.on("console", lambda message: self._complain(f"{message.type}: {message.text}"))
@@ -50,7 +53,7 @@ class LivePage:
             # Time can then be moved on by hand.
             self.page.clock.install()
         # A server is of low priority: on a busy machine its page comes late.
-        self.page.goto(address, timeout=120_000)
+        self.page.goto(address, timeout=1000 * PATIENCE)
 
     def _complain(self, text: str) -> None:
         # A browser says on the console that a server is gone, whatever the page does about it; on a busy machine also
@@ -75,7 +78,7 @@ class LivePage:
             found[name] = [dict(zip(head, row, strict=True)) for row in rows]
         return found
 
-    def until(self, happened: str, *values: Any, patience: float = 60.0) -> dict[str, Any]:
+    def until(self, happened: str, *values: Any, patience: float = PATIENCE) -> dict[str, Any]:
         """Wait until a condition of what the page shows (`page`, and `value` as given) holds, and read it."""
         condition = f"(value) => {{ const page = ({READ})(); return {happened}; }}"
         arg = values[0] if values else None
@@ -88,7 +91,7 @@ class LivePage:
         self.page.wait_for_function(
             """() => { const { renders, settled } = document.documentElement.dataset;
                        return renders !== undefined && settled === renders }""",
-            timeout=120_000,
+            timeout=1000 * PATIENCE,
         )
 
     def numbers(self) -> tuple[int, list[dict[str, str]]]:

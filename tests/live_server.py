@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 # Not in the thread that needs it: pytest rewrites what it imports, and two threads cannot do that at once.
 from gapline.serve.difference import apply
+from patience import PATIENCE
 
 # Tests wait for looks: these are taken more often than for people.
 OFTEN = "from gapline.serve import hub; hub.LOOK_EVERY, hub.UNWATCHED_EVERY = 0.2, 0.5"
@@ -37,7 +38,7 @@ class Served:
 
     def get(self, path: str, *, method: str = "GET", body: bytes | None = None, **headers: str) -> Any:
         """Ask once; returns the answer with its body read."""
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=60)
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=PATIENCE)
         try:
             connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
             answer = connection.getresponse()
@@ -51,7 +52,7 @@ class Served:
         assert answer.status == 200, answer.text
         return json.loads(answer.text)
 
-    def raw(self, data: bytes = b"", *, timeout: float = 60.0) -> socket.socket:
+    def raw(self, data: bytes = b"", *, timeout: float = PATIENCE) -> socket.socket:
         found = socket.create_connection((self.host, self.port), timeout=timeout)
         found.sendall(data)
         return found
@@ -70,7 +71,7 @@ class Listener:
     """Somebody who reads the stream of events in a thread of their own, and keeps the state up to date."""
 
     def __init__(self, served: Served, *, last: int | None = None, path: str = "/api/events") -> None:
-        self.connection = http.client.HTTPConnection(served.host, served.port, timeout=60)
+        self.connection = http.client.HTTPConnection(served.host, served.port, timeout=PATIENCE)
         headers = {} if last is None else {"Last-Event-ID": str(last)}
         self.connection.request("GET", path, headers=headers)
         self.answer = self.connection.getresponse()
@@ -112,7 +113,7 @@ class Listener:
             self.kinds.append("end")
             self._new.notify_all()
 
-    def until(self, happened: Any, *, patience: float = 60.0) -> dict[str, Any]:
+    def until(self, happened: Any, *, patience: float = PATIENCE) -> dict[str, Any]:
         """Wait until the state is as asked for."""
         with self._new:
             assert self._new.wait_for(lambda: happened(self), patience), f"it never happened: {self.kinds[-5:]}"
@@ -136,6 +137,6 @@ def serving(source: Path, *options: str, before: str = OFTEN) -> Iterator[Served
     finally:
         if process.poll() is None:
             process.terminate()
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE)
         assert out == ""
         assert err == ""

@@ -35,22 +35,22 @@ EXPECTED = {
     # delta ends at 1.5 except in panel 5; there gamma stays at 1.12; the empty runs. Under the analysis reference gamma
     # and sliced also stay above 1.1 in panel 6 (reference x 0.94) and sliced, gamma in panel 4 (reference x 0.98).
     "saturated": {
-        ("dimacs:1.1", "frozen"): (1760 - 200) + 200 + 8,
+        ("dimacs:1.1", "given"): (1760 - 200) + 200 + 8,
         ("dimacs:1.1", "analysis"): (1760 - 200) + 200 + 8 + 4 * 200,
-        ("dimacs:2", "frozen"): 8,
+        ("dimacs:2", "given"): 8,
         ("dimacs:2", "analysis"): 8,
     },
     # alpha ends at 0.94 in panel 6 and at 0.98 in panel 4, where only the squeezed score stays above zero.
-    "negative": {("squeezed", "frozen"): 200, ("maxform", "frozen"): 400, ("berthold", "frozen"): 0}
+    "negative": {("squeezed", "given"): 200, ("maxform", "given"): 400, ("berthold", "given"): 0}
     | {(kernel, "analysis"): 0 for kernel in ("squeezed", "maxform", "berthold", "dimacs:1.1", "dimacs:2")},
     # Panels 6 and 4 wholly (20 each), and 14 instances of panel 8 in one seed.
     "changed": 54,
     "pairs": 60,
     "reversals": {
-        ("Cedar large", "delta", "gamma", "squeezed frozen", "dimacs:1.1 frozen", False),
+        ("Cedar large", "delta", "gamma", "squeezed given", "dimacs:1.1 given", False),
         ("Cedar large", "delta", "gamma", "squeezed analysis", "dimacs:1.1 analysis", False),
-        ("Elm small", "alpha", "beta", "squeezed frozen", "berthold frozen", True),
-        ("Elm small", "alpha", "beta", "berthold frozen", "berthold analysis", True),
+        ("Elm small", "alpha", "beta", "squeezed given", "berthold given", True),
+        ("Elm small", "alpha", "beta", "berthold given", "berthold analysis", True),
     },
     # Panel: pair, |d score|, |d final|, |d attainment|.
     "contrasts": {

@@ -17,6 +17,7 @@ from gapline.journal.read import Journal, read_journal
 from gapline.journal.records import Ending, Order
 from gapline.journal.write import JournalWriter
 from gapline.run.process.tree import strays
+from patience import PATIENCE
 
 ZOO = Path(__file__).parent / "run" / "zoo"
 # The interpreter without site-packages: it starts fast, and the zoo needs nothing else.
@@ -190,7 +191,7 @@ def _quoted(text: str) -> str:
 def eventually() -> Callable[[Callable[[], bool]], None]:
     """Wait for something that must happen, however slow the machine is."""
 
-    def wait(happened: Callable[[], bool], *, patience: float = 60.0) -> None:
+    def wait(happened: Callable[[], bool], *, patience: float = PATIENCE) -> None:
         deadline = time.monotonic() + patience
         while not happened():
             assert time.monotonic() < deadline, "it never happened"

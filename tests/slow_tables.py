@@ -48,7 +48,7 @@ class Tables:
         for run in self.runs:
             if run.best is not None:
                 analysis[run.instance] = min(analysis[run.instance], run.best)
-        self.references = {"frozen": frozen, "analysis": analysis}
+        self.references = {"given": frozen, "analysis": analysis}
         self.panel_cache = {}
 
     def mean_of_panel(self, arm, panel, value):

@@ -15,11 +15,12 @@ from pathlib import Path
 
 import pytest
 
+from patience import PATIENCE
+
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo")
 PARTITION = "short"
 # Where Debian has daemons; not every user's PATH does.
 PLACES = f"{os.environ['PATH']}{os.pathsep}/usr/sbin"
-START_WITHIN = 30.0
 # No accounting, as on many small sites: `sacct` fails. Short waits, as nobody wants to wait for a test.
 CONFIGURATION = """
 ClusterName=gapline
@@ -69,7 +70,8 @@ class Slurm:
     def ask(self, *words: str) -> str:
         """Run one of its commands and return what it says."""
         environment = os.environ | {"SLURM_CONF": str(self.configuration)}
-        return subprocess.run(words, env=environment, capture_output=True, text=True, check=True, timeout=60).stdout
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True, timeout=PATIENCE)
+        return done.stdout
 
     def jobs(self, *states: str) -> list[str]:
         """Return the ids of the jobs and array tasks in these states; all that wait or run when none is named."""
@@ -99,11 +101,11 @@ def _start(command: list[str], folder: Path, environment: dict[str, str]) -> "su
 
 
 def _wait_for(happened: Callable[[], bool], folder: Path, what: str) -> None:
-    deadline = time.monotonic() + START_WITHIN
+    deadline = time.monotonic() + PATIENCE
     while not happened():
         if time.monotonic() > deadline:
             logs = "\n".join(f"{path}:\n{path.read_text()[-2000:]}" for path in folder.glob("*.*") if _is_log(path))
-            raise AssertionError(f"{what} did not come up within {START_WITHIN} s\n{logs}")
+            raise AssertionError(f"{what} did not come up within {PATIENCE} s\n{logs}")
         time.sleep(0.05)
 
 
@@ -140,7 +142,7 @@ def running_slurm(folder: Path) -> Iterator[Slurm]:
         for daemon in reversed(daemons):
             daemon.send_signal(signal.SIGTERM)
             try:
-                daemon.wait(timeout=10)
+                daemon.wait(timeout=PATIENCE)
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()

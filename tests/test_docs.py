@@ -21,6 +21,7 @@ def lines_of(page: Path) -> list[str]:
     return page.read_text(encoding="utf-8").split("\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page", [p for p in pages() if any(examples(lines_of(p), language) for language in LANGUAGES)], ids=lambda p: p.name
 )
@@ -125,6 +126,12 @@ def test_what_each_example_prints_is_told_apart_and_errors_are_among_it(tmp_path
         (["in … s"], ["in 0.25 min"], False),
         (["x    …  1"], ["x 0.5      1"], True),
         (["x    1"], ["x 1"], False),
+        # A number of another length moves the breaks of a sentence.
+        (["a to …", "  b c", "d"], ["a to 0.25 b", "  c", "d"], True),
+        (["a to …", "  b c", "d"], ["a to 0.25", "  b c", "d"], True),
+        (["a to … b", "  c", "d"], ["a to 0.25", "  b", "  e", "d"], False),
+        (["a to 1", "  b c"], ["a to 1 b", "  c"], False),
+        (["…", "a to … b", "d"], ["x", "  y", "a to 1", "  b", "d"], True),
     ],
 )
 def test_marks_stand_for_anything_and_nothing_else_does(quoted, printed, same):

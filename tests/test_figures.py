@@ -17,6 +17,7 @@ OF_A_STUDY = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_charts_compose_and_are_styled_as_a_whole():
     study = synthetic()
     snapshot = study.references[0].snapshot
@@ -28,6 +29,7 @@ def test_charts_compose_and_are_styled_as_a_whole():
     assert "config" not in json.dumps(specification["vconcat"])
 
 
+@pytest.mark.slow
 def test_every_figure_takes_a_study_or_its_analysis():
     study, analysis = synthetic(), synthetic_analyses()
     for name in OF_A_STUDY:
@@ -76,6 +78,7 @@ def test_width_and_title_are_those_asked_for(tmp_path):
         figures.final_gaps(study, width="wide")
 
 
+@pytest.mark.slow
 def test_a_file_names_the_digests_of_its_study_and_a_page_needs_no_network(tmp_path, browser):
     study = synthetic()
     chart = figures.score_intervals(study)

@@ -15,6 +15,7 @@ def store(tmp_path_factory):
     return f"{history.folder}@{history.commit('03-01')}"
 
 
+@pytest.mark.slow
 def test_five_commands_from_nothing(store, tmp_path, capsys):
     study = str(tmp_path / "study")
     # Steps end the runs, so that the horizon can be one that no machine is too slow for.
@@ -47,6 +48,7 @@ def test_five_commands_from_nothing(store, tmp_path, capsys):
     assert begun["snapshot"]["digest"][:19] in page
 
 
+@pytest.mark.slow
 def test_all_of_the_store_is_one_pattern(store, tmp_path, capsys):
     assert run(["init", str(tmp_path / "study"), "--from", f"mamut:{store}"]) == 0
     assert "180 instances in 6 panels, 3 seeds" in capsys.readouterr().out

@@ -27,6 +27,7 @@ def notebook_page(tmp_path_factory):
     return source, page.write_exhibit(notebook.EXHIBIT, source, folder / "docs")
 
 
+@pytest.mark.slow
 def test_a_page_has_question_contract_three_pictures_and_what_one_learns(notebook_page):
     source, written = notebook_page
     text = written.read_text(encoding="utf-8")
@@ -44,6 +45,7 @@ def test_a_page_has_question_contract_three_pictures_and_what_one_learns(noteboo
     assert notebook.EXHIBIT.prepare(source.parent, True).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_the_notebook_is_one(notebook_page):
     """Its cells are those that ran, in the layout of version 4, without outputs."""
     source, _ = notebook_page
@@ -70,6 +72,7 @@ def test_every_contract_is_whole(tmp_path, monkeypatch):
         assert len(exhibit.pictures) == 3
 
 
+@pytest.mark.slow
 def test_the_sets_of_mip_have_optima_of_every_sign(tmp_path):
     """Asked of a solver, not of whoever drew them."""
     highspy = pytest.importorskip("highspy")
@@ -135,4 +138,4 @@ def test_the_published_pages_are_of_undisturbed_runs_and_have_their_pictures():
         assert f"[{exhibit.title}]({name}.md)" in index
         for picture in re.findall(r"!\[.*\]\((.*)\)", text):
             assert 0 < (DOCS / picture).stat().st_size <= 300_000
-        assert name == "notebook" or "- 0 runs were disturbed" in text
+        assert name == "notebook" or re.search(r"- 0 (of [\d,]+ )?runs were disturbed", text)

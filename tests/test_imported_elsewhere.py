@@ -32,11 +32,13 @@ def written(folder, *options):
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.name != "references.json"}
 
 
+@pytest.mark.slow
 def test_processes_of_a_place_give_the_same_campaign(logs):
     assert written(logs / "there", "--on", "local:2") == written(logs / "here", "--jobs", "1")
     assert sorted(path.name for path in logs.iterdir()) == ["here", "logs", "logs.tar.gz", "logs.zip", "there"]
 
 
+@pytest.mark.slow
 def test_a_real_dask_cluster_gives_the_same_campaign(logs, scheduler, start_worker, monkeypatch, capsys):
     pytest.importorskip("distributed")
     monkeypatch.chdir(logs.parent)

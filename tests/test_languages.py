@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PAGE = (Path(__file__).parent.parent / "docs" / "add-a-solver.md").read_text(encoding="utf-8")
 VALUES = [12.5, 0.30000000000000004, 1e300, 5e-324, 123456789.0]
 LISTED = ", ".join(map(repr, VALUES))

@@ -1,21 +1,20 @@
-"""Tests mirror the source: a newcomer finds the tests of a module by its name."""
+"""Tests mirror the folders of the source: a newcomer finds the tests of a module next to those of its neighbours."""
 
 from pathlib import Path
 
 import gapline
 
 SOURCE, TESTS = Path(gapline.__file__).parent, Path(__file__).parent
-# Constants alone, which other modules' tests use on every line.
-NOTHING_TO_TEST = {"model/version.py"}
 
 
-def test_every_module_has_a_test_file_of_its_name():
-    lacking = []
-    for module in sorted(SOURCE.rglob("*.py")):
-        path = module.relative_to(SOURCE)
-        if path.name == "__init__.py" or path.as_posix() in NOTHING_TO_TEST:
-            continue
-        # `import` is a keyword, so its module is `import_`.
-        if not (TESTS / path.parent / f"test_{path.stem.removesuffix('_')}.py").is_file():
-            lacking.append(path.as_posix())
-    assert lacking == []
+def folders(root: Path, pattern: str) -> set[str]:
+    return {path.parent.relative_to(root).as_posix() for path in root.rglob(pattern)}
+
+
+def test_every_folder_of_the_source_has_tests_in_a_folder_of_its_name():
+    modules = [path for path in SOURCE.rglob("*.py") if path.name != "__init__.py"]
+    assert {path.parent.relative_to(SOURCE).as_posix() for path in modules} - folders(TESTS, "test_*.py") == set()
+
+
+def test_no_folder_of_tests_is_left_behind_when_its_source_goes():
+    assert folders(TESTS, "test_*.py") - folders(SOURCE, "*.py") == set()

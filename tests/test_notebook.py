@@ -5,9 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 NOTEBOOK = Path(__file__).parent.parent / "docs" / "notebook.ipynb"
 
 
+@pytest.mark.slow
 def test_the_notebook_runs_and_its_charts_are_drawn_without_a_network(tmp_path):
     execute = ["--execute", "--to", "notebook", "--output-dir", str(tmp_path), str(NOTEBOOK)]
     done = subprocess.run(

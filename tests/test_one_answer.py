@@ -87,6 +87,7 @@ def macros(path: Path) -> dict[str, str]:
     return {name: value.replace("$-$", "-").replace("\\%", "%") for name, value in found}
 
 
+@pytest.mark.slow
 def test_every_output_gives_the_same_means_ranks_and_differences(study, tmp_path, capsys):
     opened = gl.open_study(study)
     means = dict(opened.summary.frame.select("arm", KERNEL).iter_rows())
@@ -154,6 +155,7 @@ def test_every_output_gives_the_same_means_ranks_and_differences(study, tmp_path
         assert again == pytest.approx(means, abs=1e-15)
 
 
+@pytest.mark.slow
 def test_every_output_names_its_reading(study, tmp_path, capsys):
     opened = gl.open_study(study)
     digest = opened.references[0].snapshot.digest
@@ -191,6 +193,7 @@ def test_every_output_names_its_reading(study, tmp_path, capsys):
             assert digest[:19] in figure.read_text(encoding="utf-8"), figure.name
 
 
+@pytest.mark.slow
 def test_missing_runs_withhold_the_headline_and_fail_the_gate(study, tmp_path, capsys):
     quiet(capsys, "report", study, "-o", tmp_path, "--format", "svg")
     headline = json.loads((tmp_path / "results.json").read_text())["headline"]
@@ -211,6 +214,7 @@ def test_missing_runs_withhold_the_headline_and_fail_the_gate(study, tmp_path, c
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_reference_that_is_beaten_is_no_alarm_and_a_certified_one_rings_in_every_command(study, tmp_path, capsys):
     opened = gl.open_study(study)
     assert opened.scores[0].frame["beaten"].sum() > 0
@@ -245,6 +249,7 @@ def test_a_changed_byte_of_the_campaign_is_refused_by_every_command(study, tmp_p
         assert "objective.npy" in capsys.readouterr().err, name
 
 
+@pytest.mark.slow
 def test_a_contract_that_was_rewritten_after_the_runs_says_so_everywhere(study, tmp_path, capsys):
     text = (study / "study.toml").read_text()
     changed = text.replace('kernel = "maxform"', 'kernel = "squeezed"').replace(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from handbook.quoted import examples
 from packaging.metadata import Metadata
 
 from bare_environment import closure, make_bare_environment
@@ -42,7 +43,17 @@ def wheel(built):
 @pytest.fixture(scope="module")
 def bare(wheel, tmp_path_factory):
     """Runs a program of an environment that has the wheel and its base dependencies alone."""
-    python = make_bare_environment(tmp_path_factory.mktemp("bare") / "environment", wheel)
+    return program_runner(make_bare_environment(tmp_path_factory.mktemp("bare") / "environment", wheel))
+
+
+@pytest.fixture(scope="module")
+def documented(wheel, tmp_path_factory):
+    """Runs a program of the environment that the documentation asks for: `pip install 'gapline[figures]'`."""
+    folder = tmp_path_factory.mktemp("documented") / "environment"
+    return program_runner(make_bare_environment(folder, wheel, "figures"))
+
+
+def program_runner(python):
     assert python.parent.joinpath("gapline").is_file()
     # Nothing of this environment may help: neither its packages nor its programs nor its variables.
     environment = {"PATH": f"{python.parent}{os.pathsep}/usr/bin{os.pathsep}/bin", "COLUMNS": "120", "LANG": "C.UTF-8"}
@@ -81,6 +92,7 @@ def readme_block(language: str) -> str:
     return next(block for block in blocks if "score" in block)
 
 
+@pytest.mark.slow
 def test_the_wheel_scores_a_csv_with_its_base_dependencies_alone(bare, tmp_path):
     """The README's three lines of shell and ten of Python, in an empty folder; pip finds nothing missing."""
     shell = "\n".join(line[2:] for line in readme_block("console").splitlines() if line.startswith("$ "))
@@ -93,6 +105,21 @@ def test_the_wheel_scores_a_csv_with_its_base_dependencies_alone(bare, tmp_path)
     assert called.stdout.endswith("[0.07341, 0.3]\n")
     for absent in ("altair", "ortools", "pandas", "scipy"):
         assert bare("python", "-c", f"import {absent}", folder=tmp_path).returncode == 1, absent
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "start").glob("*.md")), ids=lambda page: page.stem)
+def test_the_documented_installation_runs_every_first_page(page, documented, tmp_path):
+    """Each page of docs/start/ with `gapline[figures]` and nothing else; a frame of pandas comes from elsewhere."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    shell, code = (
+        "\n".join(example.code for example in examples(lines, language)) for language in ("console", "python")
+    )
+    assert shell or code
+    for command in (("bash", "-euo", "pipefail", "-c", shell), ("python", "-c", code)):
+        done = documented(*command, folder=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert documented("python", "-c", "import pyarrow", folder=tmp_path).returncode == 1
 
 
 LACKING = {
@@ -121,6 +148,7 @@ LACKING = {
 }
 
 
+@pytest.mark.slow
 def test_what_an_extra_would_add_is_one_sentence_with_the_command_that_brings_it(bare, traces):
     """Exit code 3, nothing on standard output, no traceback, nothing left behind."""
     for made in (
@@ -149,9 +177,10 @@ def test_every_extra_has_a_command_that_names_it():
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     extras = re.search(r"\[project\.optional-dependencies\]\n(.*?)\n\[", text, re.DOTALL).group(1)
     named = set(re.findall(r"^(\w+) = \[", extras, re.MULTILINE))
-    assert set(LACKING) == named - {"all", "dev", "docs", "solvers", "timefold", "hexaly"}
+    assert set(LACKING) == named - {"all", "dev", "docs", "test", "solvers", "timefold", "hexaly"}
 
 
+@pytest.mark.slow
 def test_the_wheel_carries_everything_that_is_read_at_run_time(wheel):
     """Every file of the source that git knows: scripts, styles, templates, schemas, the Java of a solver."""
     known = subprocess.run(["git", "ls-files", "src"], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -204,7 +233,7 @@ def test_the_metadata_are_valid(wheel):
 
 
 def test_the_demo_installs_what_the_demo_needs(tmp_path):
-    """`make demo` asks for the extra of the demo alone and says where gapline is; `make test` adds the rest."""
+    """`make demo` asks for the extra of the demo alone and says where gapline is; `make test` for that of the tests."""
     for name in ("Makefile", "pyproject.toml", "tools"):
         (tmp_path / name).symlink_to(ROOT / name)
 
@@ -213,7 +242,7 @@ def test_the_demo_installs_what_the_demo_needs(tmp_path):
 
     assert re.findall(r"-e '(.*?)'", plan("demo")) == [".[demo]"]
     assert "gapline is .venv/bin/gapline" in plan("demo")
-    assert re.findall(r"-e '(.*?)'", plan("test")) == [".[demo]", ".[all,dev]"]
+    assert re.findall(r"-e '(.*?)'", plan("test")) == [".[demo]", ".[test]"]
     brought = set(closure("gapline", frozenset({"demo"})))
     assert brought >= {"kayros", "pyvrp", "ortools", "altair"}
     assert brought & DEVELOPERS == set()

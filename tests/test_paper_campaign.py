@@ -11,6 +11,8 @@ from gapline.cli.app import run
 from gapline.model.contract import load_contract
 from gapline.run.where.pin import cores
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("kayros")
 pytest.importorskip("pyvrp")
 pytest.importorskip("vrp_cli")

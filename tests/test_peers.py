@@ -12,6 +12,8 @@ from peers.page import features_part, others_part, page_text, values_part
 from peers.traces import draw_runs
 from peers.values import SideBySide, compare_values
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "compared.md"
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import gapline
+from patience import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 OURS = [Path(gapline.__file__).parent, ROOT / "bench", ROOT / "simulations", ROOT / "torture"]
@@ -23,6 +24,7 @@ def calls(path):
             yield name, {keyword.arg for keyword in node.keywords}, [getattr(arg, "value", None) for arg in node.args]
 
 
+@pytest.mark.slow
 def test_pools_name_how_their_processes_start():
     found = []
     for path in sorted(path for folder in OURS for path in folder.rglob("*.py")):
@@ -55,10 +57,11 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_what_the_docs_advise_works_after_a_read(tmp_path, method):
     (tmp_path / "script.py").write_text(SCRIPT)
     (tmp_path / "traces.csv").write_text("arm,instance,seed,time,objective,horizon\na,i,1,1,10,60\nb,i,1,2,11,60\n")
     command = [sys.executable, "script.py", "traces.csv", method]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.stdout == "2 2 2\n", done.stderr

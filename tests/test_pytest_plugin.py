@@ -155,6 +155,7 @@ def test_the_package_names_its_plug_in():
     assert found.value == "gapline.pytest_plugin"
 
 
+@pytest.mark.slow
 def test_gates_pass_and_fail(done, place):
     assert done.returncode == 1, done.stdout
     outcomes = {
@@ -165,6 +166,7 @@ def test_gates_pass_and_fail(done, place):
     assert {name for name, outcome in outcomes.items() if outcome == "error"} == {"test_of_a_fixture"}
 
 
+@pytest.mark.slow
 def test_a_failure_has_the_sentences_of_compare_and_its_table(done, place, monkeypatch, capsys):
     monkeypatch.chdir(place)
     assert run(["compare", "baseline.zip", "traces/*.csv", "--fail-if-worse", "0.002"]) == 1
@@ -213,6 +215,7 @@ def test_names_are_shown_and_never_obeyed(done):
     assert "passed tests/test_gates.py::test_escapes_that_pass\n  odd.csv:\\u001b[2Jb: worse: " in done.stdout
 
 
+@pytest.mark.slow
 def test_the_summary_comes_from_other_processes_too(place):
     """With pytest-xdist the gate is judged in one process and told in another."""
     done = pytest_in(place, "-n", "1", "-k", "test_passes", plugins=("gapline", "xdist"))
@@ -220,6 +223,7 @@ def test_the_summary_comes_from_other_processes_too(place):
     assert "passed tests/test_gates.py::test_passes\n  traces/*.csv:mine: worse: +0." in done.stdout
 
 
+@pytest.mark.slow
 def test_who_does_not_use_it_does_not_notice_it(tmp_path):
     """Nothing heavy is imported, nothing is printed, and the run is as without it."""
     (tmp_path / "test_own.py").write_text("def test_own():\n    pass\n")

@@ -60,6 +60,7 @@ class KillsOne:
         return chain([first], coming)
 
 
+@pytest.mark.slow
 def test_a_real_dask_cluster_of_which_a_worker_is_killed(scheduler, start_worker, parted, capsys):
     pytest.importorskip("distributed")
     started = [start_worker(scheduler) for _ in range(3)]
@@ -85,6 +86,7 @@ def assert_same_answers(command, source, elsewhere, capsys):
     assert answers[0] == answers[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command", [["score", "--per-run"], ["analyse"], ["curve"], ["curve", "--bands", "--log-time"]]
 )
@@ -92,11 +94,13 @@ def test_every_command_gives_the_same_answer_from_processes(command, parted, cap
     assert_same_answers(command, parted, ["--on", "local:2", "--memory", "1GB"], capsys)
 
 
+@pytest.mark.slow
 def test_every_step_of_a_curve_comes_from_processes_too(parted, capsys, monkeypatch):
     monkeypatch.setattr("gapline.report.curves.MOST_STEPS", 3)
     assert_same_answers(["curve", "--points", "all"], parted, ["--on", "local:2"], capsys)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["local", "dask"])
 def test_a_report_made_with_workers_has_the_same_files(place, parted, tmp_path, capsys, request):
     if place == "dask":
@@ -117,6 +121,7 @@ def test_a_report_made_with_workers_has_the_same_files(place, parted, tmp_path, 
         assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes(), name
 
 
+@pytest.mark.slow
 def test_workers_fetch_for_themselves_what_lies_on_an_object_store(bucket, parted, capsys):
     url = bucket.put_directory(parted, "whole")
     answers = []

@@ -21,6 +21,7 @@ def test_the_default_is_not_too_sure_with_few_instances(design):
     assert rates[Method.T].error == pytest.approx(0.05, abs=0.018)
 
 
+@pytest.mark.slow
 def test_the_papers_bootstrap_is_far_too_sure_with_three():
     rates = normal_rates(Design(1, 3), fast=10)
     assert rates[Method.PERCENTILE].error > 0.2

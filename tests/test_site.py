@@ -13,6 +13,8 @@ from handbook.formulas import with_formulas
 
 import gapline
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("zensical")
 ROOT = Path(__file__).parent.parent
 

@@ -1,6 +1,9 @@
 """What lies on disk is never believed: the trials of `torture` in small."""
 
+import pytest
 from torture import campaigns, journals, parts, verdicts
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_damaged_campaign_is_refused_by_name_or_scores_to_the_same_bits(tmp_path):

@@ -92,6 +92,7 @@ def test_what_an_encoding_lacks_is_written_in_ascii(encoding, written, monkeypat
     assert raw.getvalue() == written
 
 
+@pytest.mark.slow
 def test_whatever_gapline_writes_beyond_ascii_has_a_word():
     """Letters of other languages in patterns and examples aside, no sign of ours is shown as a number."""
     found = {
@@ -123,6 +124,7 @@ def printing_calls(text):
                 yield name
 
 
+@pytest.mark.slow
 def test_nothing_prints_by_another_way():
     found = {
         f"{path.relative_to(SOURCE)}: {name}"

@@ -12,7 +12,7 @@ READERS, DEAF = 150, 50
 # Seconds from a journal to all who read, and what the memory with all of them may be of that with one.
 WITHIN, MOST_MEMORY = 2.0, 1.5
 # However busy the machine is.
-PATIENCE = 120.0
+PATIENCE = 900.0
 # Of the clients that read, one comes back every so many seconds, and every so many a run ends and another one begins.
 BACK_EVERY, END_EVERY = 2, 10
 

@@ -98,5 +98,6 @@ def _all_there(path: Path, said: dict[int, int], where: str, outcomes: Counter[s
     outcomes["beside killed ones, whole"] += 0 in said
     if known:
         campaign = gl.read(path)
-        assert len(campaign.interrupted) == sum(1 for seed in known if seed), f"{where}: {campaign.interrupted}"
+        ended = dict(campaign.runs.select("seed", "status").iter_rows())
+        assert ended == {seed: "killed" if seed else "finished" for seed in known}, f"{where}: {ended}"
         assert campaign.diagnostics.problem_count == len(problems), where

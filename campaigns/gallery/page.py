@@ -73,7 +73,7 @@ number was written from the results.
 
 def came_out(study: gl.Study) -> str:
     """Return the scores and what was left out, as a report shows them."""
-    scores = score_table(study.scores[0], study.summary, intervals=study.intervals, no_intervals=study.no_intervals)
+    scores = score_table(study.summary, intervals=study.intervals, no_intervals=study.no_intervals)
     return "\n".join(map(to_markdown, [scores, analysis_table(gl.analyse(study), "health")])).rstrip()
 
 

@@ -142,6 +142,15 @@ def found_at(path: Path) -> str:
     return "neither a file nor a directory" if path.exists() else "no such file"
 
 
+def near(path: Path) -> str | None:
+    """Return a hint that names a file of the same folder with a similar name, where there is one."""
+    try:
+        name = closest(path.name, (other.name for other in path.parent.iterdir()))
+    except OSError:
+        return None
+    return None if name is None else f"did you mean {str(path.with_name(name))!r}?"
+
+
 def import_extra(module: str, extra: str, *, package: str = "") -> Any:
     """Import a module that an extra of gapline brings, or raise an error with the command that installs it."""
     try:

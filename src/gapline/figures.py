@@ -163,7 +163,7 @@ def score_intervals(
     """Draw the mean score of every arm, with its interval; descriptive arms stand below the others."""
     summary = of.summary if isinstance(of, Study) else expect(of, Summary, "score_intervals")
     found = of.intervals if isinstance(of, Study) and intervals is None else intervals
-    order = order_arms(summary, tier_two=of.tier_two if isinstance(of, Study) else tier_two)
+    order = order_arms(summary, tier_two=tier_two)
     arms = of.arms if isinstance(of, Study) else ()
     return shown_chart(draw_intervals(interval_figure(summary, found, order), arms=arms), width, title)
 

@@ -31,9 +31,9 @@ class Best:
 
     def __init__(self, trace: Trace, *, maximise: bool = False) -> None:
         expected = "max" if maximise else "min"
-        if trace.sense != expected:
+        if (trace.sense or "min") != expected:
             raise UsageError(
-                f"sense: expected {expected}, which is what the solver is asked for, got {trace.sense}",
+                f"sense: expected {expected}, which is what the solver is asked for, got {trace.sense or 'none'}",
                 hint=f'gl.record(…, sense="{expected}")' if maximise else "record what is minimised, with its sign",
             )
         if not trace.is_open:

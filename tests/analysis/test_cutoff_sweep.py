@@ -16,6 +16,7 @@ from gapline.analysis.horizon_sweep import horizon_sweep
 from gapline.errors import UsageError
 from gapline.scoring.curve import evaluate_steps
 from gapline.summary.cells import TIE
+from profiles import examples
 
 # Squeezed against 10 over 10 s: early is 1 up to 1 s, then 1/2; late is 1 up to 4 s, then 0.
 TRACES = {"early": [(1, 30.0)], "late": [(4, 10.0)]}
@@ -59,6 +60,7 @@ def test_scores_and_swaps_by_hand():
     assert "sweep" not in document
 
 
+@pytest.mark.slow
 def test_runs_with_other_horizons_are_integrated_one_by_one_and_have_no_exact_swap():
     found = analysed(horizons=(10.0, 20.0), cutoffs=[0.5]).cutoffs
     assert found.swaps is None
@@ -97,7 +99,7 @@ steps = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(steps, steps)
 def test_between_two_swaps_the_order_does_not_change(one, other):
     """At a thousand cutoffs the sign of the difference is what the swaps say, ties and rounding apart."""
@@ -146,7 +148,7 @@ def slow_swaps(one, other, kind, horizon, least):
     return tuple(reversed(found))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(steps, steps)
 def test_swaps_equal_those_of_a_walk_over_every_piece(one, other):
     runs = [run(arm, "i", 1, sorted(trace)) for arm, trace in (("a", one), ("b", other))]

@@ -1,5 +1,6 @@
 """Gates: the named questions, what they state of themselves, and that it holds on traces of a real solver."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -97,6 +98,42 @@ def test_missing_runs_fail_every_gate_and_nothing_to_judge_is_an_error():
     assert judge_gate(few, method="sign-flip", absent=("x",)).failed
 
 
+LIMITS = {"worse": (0.0, 0.2), "non-inferior": (0.05, 0.2), "superior": (0.0, 0.2)}
+
+
+@pytest.mark.parametrize(
+    ("difference", "empty", "passed"),
+    [
+        # No run of either arm found a solution: nothing passes.
+        (0.0, True, {}),
+        # A change that changes nothing, or a deterministic solver.
+        (0.0, False, {"worse": (0.0, 0.2), "non-inferior": (0.05, 0.2)}),
+        # The same loss or gain everywhere: only the size that was seen can be judged.
+        (0.1, False, {"worse": (0.2,)}),
+        (-0.1, False, {"worse": (0.0, 0.2)}),
+    ],
+)
+def test_without_spread_no_gate_states_an_interval_or_a_rate(difference, empty, passed):
+    alike = panel_equal(np.full(8, difference), np.repeat([0, 1], 4), draws=499)
+    for question, limits in LIMITS.items():
+        for limit in limits:
+            found = judge_gate(alike, question=question, limit=limit, method="skew-t", empty=empty)
+            assert found.failed == (limit not in passed.get(question, ())), (question, limit)
+            assert {found.bound, found.wrong, found.finds, found.detects, found.suggested} == {None}
+            if empty:
+                assert (found.because, found.words()) == ("no run found a solution", [])
+            elif difference:
+                said = f"a difference of {difference:+g} without spread over all 8 cells; no interval, no error rate"
+                assert found.words() == [said]
+                undecidable = question != "worse"
+                assert (found.because == f"undecidable: {said}") == undecidable
+            else:
+                assert found.words() == ["identical in all 8 cells; no interval, no error rate"]
+    # One instance leaves no spread to see, and a tie is still a tie.
+    alone = replace(panel_equal(np.zeros(1), np.zeros(1, np.int64), draws=9), reason="one instance alone")
+    assert judge_gate(alone, method="skew-t").words() == ["identical in the only cell; no interval, no error rate"]
+
+
 def test_wrong_use():
     with pytest.raises(UsageError, match="expected worse, non-inferior, superior"):
         gate(0.0, "equal", 0.0)
@@ -106,6 +143,7 @@ def test_wrong_use():
         gate(0.0, "worse", 0.0, error=0.7)
 
 
+@pytest.mark.slow
 def test_the_stated_errors_hold_on_traces_of_a_real_solver():
     """PyVRP on eight instances with eight seeds each, against itself: the seeds are dealt out to two arms each time."""
     scores = real_scores(Path(__file__).with_name("gate_traces.csv"))

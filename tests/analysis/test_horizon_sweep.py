@@ -9,6 +9,7 @@ import gapline as gl
 import planted
 from gapline.analysis.horizon_sweep import horizon_sweep
 from gapline.errors import UsageError
+from profiles import examples
 from traces_of_runs import random_runs
 
 SNAPSHOT = gl.Snapshot.from_values({f"i{k}": 10.0 for k in range(3)}, name="mine")
@@ -20,7 +21,7 @@ def pooled(campaign, horizon, arm):
 
 
 @given(st.integers(0, 10_000), st.floats(0.01, 100.0))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_the_curve_is_the_score_at_that_horizon(seed, horizon):
     campaign = gl.Campaign.from_runs(random_runs(seed=seed, instances=2, seeds=3))
     sweep = horizon_sweep(gl.build_envelopes(campaign), SNAPSHOT)
@@ -29,7 +30,7 @@ def test_the_curve_is_the_score_at_that_horizon(seed, horizon):
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_arms_swap_where_it_says_and_nowhere_else(seed):
     campaign = gl.Campaign.from_runs(random_runs(seed=seed, instances=2, seeds=2))
     sweep = horizon_sweep(gl.build_envelopes(campaign), SNAPSHOT)
@@ -104,5 +105,5 @@ def test_horizon_sweep_equals_scoring_at_that_horizon(analysis, slow):
     sweep = analysis.horizon
     for arm in planted.ARMS:
         for horizon in (3.0, 40.0, 333.0, 1024.0):
-            want = slow.pooled(arm, "squeezed", "frozen", horizon)
+            want = slow.pooled(arm, "squeezed", "given", horizon)
             assert float(sweep.curves[arm].at(horizon)) == pytest.approx(want, abs=1e-12)

@@ -5,7 +5,7 @@ import pytest
 import gapline as gl
 from analysis.ladder_study import TRACES, ladder_study
 from gapline.analysis.analyse import analyse
-from gapline.analysis.ladders import arms_apart, study_ladders
+from gapline.analysis.ladders import study_ladders
 from gapline.errors import UsageError
 
 
@@ -14,14 +14,14 @@ def study(tmp_path):
     return ladder_study(tmp_path)
 
 
-def test_steps_stand_in_the_order_of_the_contract_with_their_counts(study):
+def test_steps_stand_in_the_order_of_their_settings_with_their_counts(study):
     """Half of the runs of 96 slices are valid by 3 s; of 5 slices none ever is, of 24 the one that was run at 6 s."""
     (ladder,) = study_ladders(study).values()
     names = ("slices", "arm", "runs", "instances", "captured", "rejected", "terminal_invalid", "empty", "first_valid")
     assert ladder.frame.select(names).rows() == [
-        (96, "sliced 96", 2, 1, 3, 1, 1, 0, 3.0),
         (5, "sliced 5", 2, 1, 2, 2, 1, 2, None),
         (24, "sliced 24", 1, 1, 1, 0, 0, 0, 6.0),
+        (96, "sliced 96", 2, 1, 3, 1, 1, 0, 3.0),
     ]
     assert str(ladder.reading.coverage) == "5 of 6 planned runs, 1 missing"
     assert ladder.name == "slices"
@@ -33,7 +33,7 @@ def test_means_are_those_of_the_table_of_scores(study):
     for row in ladder.frame.to_dicts():
         for name in ("squeezed", "final_gap", "attainment:0.2"):
             assert row[name] == scores[row["arm"]][name]
-    assert ladder.frame["squeezed"][1] == 1.0
+    assert ladder.frame["squeezed"][0] == 1.0
 
 
 def test_half_of_the_runs_counts_empty_ones_as_never():
@@ -60,7 +60,7 @@ def test_half_of_the_runs_counts_empty_ones_as_never():
 def test_a_step_without_any_run_is_shown_as_such(tmp_path, monkeypatch):
     monkeypatch.delitem(TRACES, ("sliced 24", "i", 1))
     (ladder,) = study_ladders(ladder_study(tmp_path)).values()
-    assert ladder.frame.select("slices", "runs", "empty", "squeezed").rows()[-1] == (24, 0, 0, None)
+    assert ladder.frame.select("slices", "runs", "empty", "squeezed").rows()[1] == (24, 0, 0, None)
     assert str(ladder.reading.coverage) == "4 of 6 planned runs, 2 missing"
 
 
@@ -75,8 +75,12 @@ def test_the_campaign_is_read_without_ladders_of_tier_two(study):
     assert analysis.main_words == "8 of 8 planned runs; 5 runs of ladders stand in tables of their own"
 
 
-def test_a_ladder_of_tier_one_is_compared_like_any_arms(tmp_path):
+def test_a_ladder_of_tier_one_is_in_every_table_and_on_its_own_instances_ranked_in_its_own(tmp_path):
     analysis = analyse(ladder_study(tmp_path, tier=1))
+    assert analysis.study.ranked_arms == ("mine", "other")
+    assert [other.arm for other in analysis.study.instance_set.others] == ["sliced 24", "sliced 5", "sliced 96"]
+    assert analysis.ladders["slices"].frame["rank"].to_list() == [3, 2, 1]
+    assert analysis.ladders["slices"].reading.instance_set.arms == ("sliced 24", "sliced 5", "sliced 96")
     assert analysis.apart == ()
     assert set(analysis.metrics.pooled["arm"]) == {arm for arm, _, _ in TRACES}
     assert list(analysis.ladders) == ["slices"]
@@ -84,12 +88,13 @@ def test_a_ladder_of_tier_one_is_compared_like_any_arms(tmp_path):
 
 
 def test_a_study_of_ladders_alone_is_the_campaign(tmp_path):
-    assert arms_apart(ladder_study(tmp_path, wanted={"arm": ("sliced*",)})) == ()
+    assert ladder_study(tmp_path, wanted={"arm": ("sliced*",)}).apart == ()
 
 
 def test_without_a_contract_columns_tell_and_a_wrong_one_is_refused(study):
     assert list(analyse(study, ladders=["tier"]).ladders) == ["tier"]
-    with pytest.raises(UsageError, match="expected columns of the runs table, got slides"):
+    assert analyse(study, ladders=["slices"]).ladders["slices"].arms == ("sliced 5", "sliced 24", "sliced 96")
+    with pytest.raises(UsageError, match="expected ladders or columns of the runs table, got slides"):
         study_ladders(study, ["slides"])
 
 

@@ -86,7 +86,7 @@ def test_saturated_and_negative_runs_are_those_planted(document, slow):
 
 def test_berthold_out_of_its_envelope_is_shown_and_not_ranked(analysis):
     pooled = analysis.metrics.pooled
-    frozen = pooled.filter((pl.col("kernel") == "berthold") & (pl.col("reference") == "frozen"))
+    frozen = pooled.filter((pl.col("kernel") == "berthold") & (pl.col("reference") == "given"))
     assert frozen["score"].null_count() == 0
     assert frozen["rank"].null_count() == 5
     assert dict(frozen.select("arm", "out_of_envelope").iter_rows())["alpha"]
@@ -94,15 +94,20 @@ def test_berthold_out_of_its_envelope_is_shown_and_not_ranked(analysis):
     assert dict(inside.select("arm", "rank").iter_rows()) == {
         "alpha": 1, "beta": 2, "gamma": 3, "delta": 4, "sliced": None,
     }  # fmt: skip
-    assert analysis.robustness.left_out == ("berthold against frozen: out of its envelope",)
+    assert analysis.robustness.left_out == ("berthold against given: out of its envelope",)
 
 
-def test_a_saturated_run_is_one_without_an_accepted_candidate():
-    """At exactly theta·z* a candidate is not accepted; a better one at the horizon is, though it has no width."""
-    rows = [run("a", "i", 1, [(1, 11.0)]), run("a", "i", 2, [(10, 10.9)]), run("a", "i", 3, [])]
+def test_a_saturated_run_scores_as_an_empty_one():
+    """At exactly theta·z* a candidate is not accepted; a better one at the horizon is, and changes no score."""
+    rows = [
+        run("a", "i", 1, [(1, 11.0)]),
+        run("a", "i", 2, [(10, 10.9)]),
+        run("a", "i", 3, []),
+        run("a", "i", 4, [(9.99, 10.9)]),
+    ]
     campaign = gl.Campaign.from_runs(rows)
     snapshot = gl.Snapshot.from_values({"i": 10.0}, name="mine")
     document = analyse(gl.open_study(campaign, snapshots=[snapshot], draws=5)).document()
     counts = {(row["kernel"], row["reference"]): row["runs"] for row in document["metrics"]["saturated"]}
-    assert counts["dimacs:1.1", "frozen"] == 2
-    assert counts["dimacs:2", "frozen"] == 1
+    assert counts["dimacs:1.1", "given"] == 3
+    assert counts["dimacs:2", "given"] == 2

@@ -14,7 +14,7 @@ def test_reversals_are_those_planted_and_those_of_the_slow_way(document, slow):
     }  # fmt: skip
     assert found == WANT["reversals"]
     assert len(metrics["reversals"]) == len(found)
-    readings = [((k, r), (PAPER_KERNELS[0], r)) for k in PAPER_KERNELS[1:] for r in ("frozen", "analysis")]
-    readings += [((k, "analysis"), (k, "frozen")) for k in PAPER_KERNELS]
+    readings = [((k, r), (PAPER_KERNELS[0], r)) for k in PAPER_KERNELS[1:] for r in ("given", "analysis")]
+    readings += [((k, "analysis"), (k, "given")) for k in PAPER_KERNELS]
     count = sum(len(slow.reversals(before, after)) for after, before in readings)
     assert count == len(found)

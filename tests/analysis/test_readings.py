@@ -33,9 +33,11 @@ def test_only_bertholds_gap_is_out_of_its_envelope_and_only_where_a_reference_is
     assert not found.outside(1, 1).any()
 
 
-def test_pairs_are_of_tier_one():
-    assert readings().pairs == [(0, 1)]
-    assert readings(tier_two=["b"]).pairs == []
+def test_pairs_are_of_arms_that_ran_the_same_instances():
+    assert readings().pairs == []
+    same = [*RUNS, run("b", "j", 1, [(0, 10.0)], panel="q")]
+    assert readings(same).pairs == [(0, 1)]
+    assert readings(same, tier_two=["b"]).pairs == []
 
 
 def test_what_cannot_be_read_is_refused():

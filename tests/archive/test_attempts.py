@@ -16,6 +16,7 @@ from gapline.journal.write import JournalWriter
 from gapline.model.slug import slug
 from gapline.model.tables import RunKey
 from journal.sample_journal import END, ORDER
+from profiles import examples
 
 STUDY = "/home/jane/study"
 
@@ -59,7 +60,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(said=st.lists(st.dictionaries(st.sampled_from(["objective", "solution", "log", "bound"]), JSON), max_size=4))
 def test_a_packed_journal_is_a_journal_with_the_same_candidates(tmp_path_factory, said):
     study, folder = tmp_path_factory.mktemp("study"), tmp_path_factory.mktemp("folder")

@@ -12,6 +12,7 @@ from model.contracts import SMALL, write
 from validators import citation_is_valid
 
 
+@pytest.mark.slow
 def test_everything_stated_is_in_it_and_valid(described_study, tmp_path):
     text = citation_text(load_contract(described_study))
     (tmp_path / "CITATION.cff").write_text(text, encoding="utf-8")

@@ -10,6 +10,7 @@ from gapline.archive.compared import compare_studies
 from gapline.model.replication import Agreement
 
 
+@pytest.mark.slow
 @given(pairs_of_runs())
 def test_every_number_is_that_of_the_slow_reading(sides):
     old, new = sides
@@ -27,6 +28,7 @@ def test_every_number_is_that_of_the_slow_reading(sides):
     assert {(one.arm, one.panel) for one in found.shifts} == {key for key in there if key[1] in (None, "p", "q")}
 
 
+@pytest.mark.slow
 @given(pairs_of_runs())
 def test_a_difference_is_judged_by_the_two_intervals_alone(sides):
     for one in compare_studies(*map(study_of, sides)).conclusions:
@@ -41,6 +43,7 @@ def test_a_difference_is_judged_by_the_two_intervals_alone(sides):
         assert {one.agreement} == expected
 
 
+@pytest.mark.slow
 @given(pairs_of_runs())
 def test_swapping_old_and_new_swaps(sides):
     old, new = map(study_of, sides)
@@ -59,6 +62,7 @@ def test_swapping_old_and_new_swaps(sides):
     assert (one.ranks.tied_old, one.ranks.tied_new) == (two.ranks.tied_new, two.ranks.tied_old)
 
 
+@pytest.mark.slow
 @given(pairs_of_runs())
 def test_a_study_against_itself_agrees_everywhere(sides):
     study = study_of(sides[0])
@@ -74,6 +78,7 @@ def test_a_study_against_itself_agrees_everywhere(sides):
     assert found.ranks.tau == pytest.approx(1.0, abs=1e-15)
 
 
+@pytest.mark.slow
 @given(pairs_of_runs())
 def test_runs_that_one_side_alone_has_change_nothing(sides):
     old, new = sides
@@ -85,17 +90,17 @@ def test_runs_that_one_side_alone_has_change_nothing(sides):
 
 
 def test_by_hand_one_arm_twice_as_slow_turns_one_of_three_pairs():
-    """One step from 20 to 11 at the pace: the score moves by (1/3 - 1/21)·Δpace/10."""
+    """One step from 20 to 11 at the pace, 1.15 on average: the score moves by (1/3 - 1/21)·1.15·Δpace/10."""
     old, new = study_of(paced({"a": 1.0, "b": 1.5, "c": 4.0})), study_of(paced({"a": 2.0, "b": 1.5, "c": 4.0}))
     found = compare_studies(old, new)
     assert {(one.a, one.b): one.agreement for one in found.conclusions} == {
         ("a", "b"): Agreement.CONTRADICTS, ("a", "c"): Agreement.AGREES, ("b", "c"): Agreement.AGREES,
     }  # fmt: skip
-    step = (1 / 3 - 1 / 21) / 10
+    step = (1 / 3 - 1 / 21) * 1.15 / 10
     shifts = {one.arm: one for one in found.shifts if one.panel is None}
     assert shifts["a"].shift == pytest.approx(step, abs=1e-12)
     assert {arm: one.verdict for arm, one in shifts.items()} == {
-        "a": "worse", "b": "no difference shown", "c": "no difference shown",
+        "a": "worse", "b": None, "c": None,
     }  # fmt: skip
     assert (found.ranks.concordant, found.ranks.discordant, found.ranks.tau) == (2, 1, 1 / 3)
     assert [one.arm for one in found.moved] == ["a"]

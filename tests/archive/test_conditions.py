@@ -1,5 +1,7 @@
 """Under what two studies were measured."""
 
+import pytest
+
 from archive.two_studies import paced, study_of
 from gapline.archive.conditions import Recorded, conditions, count_disturbed, read_recorded
 from gapline.archive.source import opened_package
@@ -53,6 +55,7 @@ def test_versions_and_files_come_from_the_orders():
     assert "files of b" not in rows
 
 
+@pytest.mark.slow
 def test_orders_are_read_from_the_journals_of_a_package(toy_package):
     import platform
 

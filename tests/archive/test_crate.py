@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from crate_folders import stage
 from gapline.archive import crate as module
 from gapline.archive.crate import crate_document, write_crate
@@ -31,12 +33,14 @@ def entities(folder: Path) -> dict[str, dict[str, object]]:
     return {one["@id"]: one for one in crate_document(folder)["@graph"]}
 
 
+@pytest.mark.slow
 def test_the_validator_accepts_it_and_recommends_what_nobody_stated(described_study, tmp_path):
     folder = stage(described_study, tmp_path / "package")
     assert not crate_issues(folder, "required", tmp_path / "required.json")
     assert set(crate_issues(folder, "recommended", tmp_path / "recommended.json")) <= EVERY_LEVEL
 
 
+@pytest.mark.slow
 def test_the_validator_accepts_a_study_that_says_nothing_of_itself(bare_study, tmp_path):
     folder = stage(bare_study, tmp_path / "package")
     assert not crate_issues(folder, "required", tmp_path / "required.json")
@@ -47,6 +51,7 @@ def test_the_validator_accepts_a_study_that_says_nothing_of_itself(bare_study, t
     assert root["datePublished"] == last
 
 
+@pytest.mark.slow
 def test_the_validator_would_refuse_a_file_that_is_not_there(described_study, tmp_path):
     """Else the tests above would show nothing."""
     folder = stage(described_study, tmp_path / "package")
@@ -55,6 +60,7 @@ def test_the_validator_would_refuse_a_file_that_is_not_there(described_study, tm
     assert crate_issues(folder, "required", tmp_path / "required.json")
 
 
+@pytest.mark.slow
 def test_instances_that_are_not_packed_are_named_and_not_promised(described_study, tmp_path):
     (described_study / "instances" / "one.txt").unlink()
     folder = stage(described_study, tmp_path / "package")
@@ -116,6 +122,7 @@ def test_every_member_is_described_with_its_kind_and_size(described_study, tmp_p
     assert "contentSize" not in found["sha256sums.txt"]
 
 
+@pytest.mark.slow
 def test_of_a_folder_of_thousands_only_what_runs_name_is_listed(described_study, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "MOST_FILES", 8)
     folder = stage(described_study, tmp_path / "package")
@@ -126,6 +133,7 @@ def test_of_a_folder_of_thousands_only_what_runs_name_is_listed(described_study,
     assert not crate_issues(folder, "required", tmp_path / "required.json")
 
 
+@pytest.mark.slow
 def test_the_same_folder_gives_the_same_bytes_anywhere(described_study, tmp_path):
     first = stage(described_study, tmp_path / "package")
     second = tmp_path / "elsewhere" / "other name"

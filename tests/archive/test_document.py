@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from archive.planted_machine import read_document
 from gapline.archive.document import write_document
 from gapline.journal.register import last_digest
@@ -13,6 +15,7 @@ def test_the_layout_is_one(tmp_path):
     assert (tmp_path / "package.json").read_bytes() == '{\n "a": {},\n "b": [\n  "é"\n ]\n}\n'.encode()
 
 
+@pytest.mark.slow
 def test_digests_are_those_of_the_packed_files(made):
     document = read_document(made.folder)
     assert document["contract"] == file_digest(made.folder / "study.toml")

@@ -33,6 +33,7 @@ def unpack(packed, folder):
     return folder
 
 
+@pytest.mark.slow
 def test_a_campaign_that_names_no_machine_is_packed_byte_for_byte(tmp_path):
     study = imported(tmp_path / "s")
     folder = unpack(gl.pack(study, tmp_path / "a.zip"), tmp_path / "u")
@@ -41,6 +42,7 @@ def test_a_campaign_that_names_no_machine_is_packed_byte_for_byte(tmp_path):
     assert all((study / "campaign" / name).read_bytes() == (folder / "campaign" / name).read_bytes() for name in names)
 
 
+@pytest.mark.slow
 def test_host_columns_and_import_notes_lose_their_machine(tmp_path):
     study = imported(tmp_path / "s", host="node77", note="read /home/jane/logs/a.log on node77")
     packed = gl.pack(study, tmp_path / "a.zip")
@@ -57,6 +59,7 @@ def test_host_columns_and_import_notes_lose_their_machine(tmp_path):
     assert json.loads((folder / "package.json").read_text())["campaign"] == campaign.digest()
 
 
+@pytest.mark.slow
 def test_hosts_are_kept_where_that_is_asked_for(tmp_path):
     study = imported(tmp_path / "s", host="node77", note="x")
     folder = unpack(gl.pack(study, tmp_path / "a.zip", keep_hosts=True), tmp_path / "u")

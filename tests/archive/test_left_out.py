@@ -43,5 +43,5 @@ def test_the_package_itself_is_no_file_of_the_study(tmp_path):
 
 
 def test_what_a_report_writes_is_known_by_its_name():
-    assert all(map(is_report_file, ("report.html", "figures/a.svg", "tables/runs.csv", "methods.tex")))
+    assert all(map(is_report_file, ("report.html", "figures/a.svg", "figures/a.txt", "tables/runs.csv", "methods.tex")))
     assert not any(map(is_report_file, ("notes.txt", "figures/a.xcf", "tables/in/a.md")))

@@ -28,6 +28,7 @@ def files_of(folder):
     return {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
+@pytest.mark.slow
 def test_the_sums_hold_without_gapline(made):
     done = subprocess.run(
         ["sha256sum", "-c", "--strict", "sha256sums.txt"], cwd=made.folder, capture_output=True, check=False
@@ -118,6 +119,7 @@ def test_the_campaign_follows_from_the_packed_journals(made):
     assert stored.time.tolist() == open_campaign(made.study / "campaign").time.tolist()
 
 
+@pytest.mark.slow
 def test_the_results_are_what_a_report_makes_of_the_package(made, tmp_path):
     write_report(gl.open_study(str(made.folder)), tmp_path / "results", formats=("svg", "png"))
     expected = {name: path.read_bytes() for name, path in files_of(made.folder / "results").items()}
@@ -158,12 +160,14 @@ def test_the_executable_bit_is_kept_and_nothing_else(made):
     assert set(modes.values()) == {0o100644}
 
 
+@pytest.mark.slow
 def test_the_study_directory_is_left_as_it_was(study, tmp_path):
     before = {name: path.stat().st_mtime_ns for name, path in files_of(study).items()}
     gl.pack(study, tmp_path / "a.zip")
     assert {name: path.stat().st_mtime_ns for name, path in files_of(study).items()} == before
 
 
+@pytest.mark.slow
 def test_hosts_are_kept_where_that_is_asked_for(study, tmp_path):
     packed = gl.pack(study, tmp_path / "a.zip", keep_hosts=True)
     with zipfile.ZipFile(packed.path) as archive:
@@ -176,6 +180,7 @@ def test_hosts_are_kept_where_that_is_asked_for(study, tmp_path):
     assert document["environment"]["machines"][0]["machine"] == HOST
 
 
+@pytest.mark.slow
 def test_runs_under_way_are_refused(study, tmp_path):
     claim = next(study.glob(f"journal/*/{CLAIM_FILE}"))
     with claim.open("r+b") as stream:
@@ -236,6 +241,7 @@ def test_an_instance_that_is_not_the_one_that_was_solved_is_refused(study, tmp_p
     assert "instances/one.txt" in str(refused.value)
 
 
+@pytest.mark.slow
 def test_an_alarm_is_refused_unless_it_is_asked_for(run_once, tmp_path):
     study = copied(run_once, tmp_path / "study")
     values = {"one": {"value": 50.0, "certified": True}, "two": {"value": 18.5}}
@@ -253,6 +259,7 @@ def test_an_alarm_is_refused_unless_it_is_asked_for(run_once, tmp_path):
         assert "integrity alarm" in archive.read("README.md").decode()
 
 
+@pytest.mark.slow
 def test_an_unfinished_plan_is_packed_and_said(study, tmp_path):
     text = (study / "study.toml").read_text().replace("seeds = 2", "seeds = 3")
     (study / "study.toml").write_text(text)
@@ -262,6 +269,7 @@ def test_an_unfinished_plan_is_packed_and_said(study, tmp_path):
         assert "8 of 12 planned runs, 4 missing" in archive.read("README.md").decode()
 
 
+@pytest.mark.slow
 def test_instances_are_left_out_where_that_is_asked_for(study, tmp_path):
     text = (study / "study.toml").read_text()
     packed = gl.pack(study, tmp_path / "a.zip", without_instances=True)
@@ -283,6 +291,7 @@ def test_instances_are_left_out_where_that_is_asked_for(study, tmp_path):
     assert wheres == {"doi:10.1/x"}
 
 
+@pytest.mark.slow
 def test_a_torn_and_superseded_attempt_is_packed_as_evidence(study, tmp_path):
     whole = next(study.glob("journal/*/attempt-001"))
     torn = whole.rename(whole.with_name("attempt-002"))
@@ -298,6 +307,7 @@ def test_a_torn_and_superseded_attempt_is_packed_as_evidence(study, tmp_path):
         assert b"1 attempt" in archive.read("results/results.json")
 
 
+@pytest.mark.slow
 def test_further_files_are_packed_where_they_are_asked_for(study, tmp_path):
     packed = gl.pack(study, tmp_path / "a.zip", also=["drafts"])
     assert "drafts/one.md" in packed.members
@@ -305,11 +315,13 @@ def test_further_files_are_packed_where_they_are_asked_for(study, tmp_path):
         gl.pack(study, tmp_path / "b.zip", also=["nothing*"])
 
 
+@pytest.mark.slow
 def test_a_package_in_the_study_is_no_file_of_it(study):
     first = gl.pack(study, study / "a.zip").identity
     assert gl.pack(study, study / "a.zip").identity == first
 
 
+@pytest.mark.slow
 def test_progress_is_told(study, tmp_path):
     told = []
     gl.pack(study, tmp_path / "a.zip", progress=lambda *facts: told.append(facts))

@@ -29,6 +29,7 @@ def again(toy_package, tmp_path_factory):
     return done
 
 
+@pytest.mark.slow
 def test_what_ran_alike_agrees(again):
     found = again.found
     (one,) = found.conclusions
@@ -41,6 +42,7 @@ def test_what_ran_alike_agrees(again):
     assert "a score is conditional" not in found.horizons
 
 
+@pytest.mark.slow
 def test_nothing_of_the_results_is_unpacked_and_the_contract_stays_as_it_was(again, toy_package):
     study = again.directory
     text = (study / "study.toml").read_text()
@@ -61,6 +63,7 @@ def found_digest(file):
     return file_digest(file)
 
 
+@pytest.mark.slow
 def test_what_was_found_is_kept_and_every_report_shows_it(again, tmp_path):
     study = gl.open_study(str(again.directory))
     assert study.replication == again.found == Replicated.load(again.directory / "replication.json")
@@ -151,6 +154,7 @@ def test_a_missing_program_is_named_before_anything_is_written(toy_package, tmp_
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.slow
 def test_instances_that_are_not_included_are_asked_for_and_verified(toy_path, tmp_path):
     toy_path()
     study = write_toy(tmp_path / "study")
@@ -189,6 +193,7 @@ def test_runs_that_cannot_be_read_are_refused_before_anything_runs(toy_path, tmp
     assert not (tmp_path / "again").exists()
 
 
+@pytest.mark.slow
 def test_a_kernel_of_the_packages_own_is_run_for_both(toy_path, tmp_path):
     toy_path()
     study = write_toy(tmp_path / "study")

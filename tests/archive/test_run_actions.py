@@ -3,6 +3,7 @@
 import shutil
 
 import polars as pl
+import pytest
 
 import gapline as gl
 from archive.conftest import CHECKER
@@ -69,6 +70,7 @@ def test_an_attempt_that_was_cut_short_or_superseded_says_so(bare_study):
     assert words[2]["description"].endswith("; another attempt counts")
 
 
+@pytest.mark.slow
 def test_each_checker_is_one_action_on_the_journals_it_judged(bare_study):
     (bare_study / "judge.py").write_text(CHECKER.replace('"3"', '"4"'), encoding="utf-8")
     check_study(bare_study)
@@ -88,6 +90,7 @@ def test_each_checker_is_one_action_on_the_journals_it_judged(bare_study):
         assert "startTime" not in check
 
 
+@pytest.mark.slow
 def test_beyond_a_number_of_runs_those_of_an_arm_are_one_action(described_study, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "MOST_RUNS", 3)
     folder = stage(described_study, tmp_path / "package")
@@ -103,6 +106,7 @@ def test_beyond_a_number_of_runs_those_of_an_arm_are_one_action(described_study,
     assert not crate_issues(folder, "required", tmp_path / "required.json")
 
 
+@pytest.mark.slow
 def test_imported_runs_are_one_action_for_each_arm_without_times(described_study, tmp_path):
     """Nobody knows when they were made, and their logs are not in the package."""
     shutil.rmtree(described_study / "journal")

@@ -11,6 +11,8 @@ from archive.planted_machine import copied
 from gapline.cli.app import run
 from other_user import can_change_user, gapline
 
+pytestmark = pytest.mark.slow
+
 
 def packed(study, place, name="a.zip", **how):
     """Pack a study in a process of its own, and return its sha256 and its SWHID."""

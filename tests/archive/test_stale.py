@@ -25,6 +25,7 @@ def edit(path, change):
     path.write_text(json.dumps(document))
 
 
+@pytest.mark.slow
 def test_results_of_the_same_numbers_pass_though_the_hosts_have_other_names(reported):
     study, folder = reported
     assert (
@@ -34,6 +35,7 @@ def test_results_of_the_same_numbers_pass_though_the_hosts_have_other_names(repo
     refuse_stale_results(*reported)
 
 
+@pytest.mark.slow
 def test_another_number_is_refused_with_its_place(reported):
     study, folder = reported
 
@@ -46,6 +48,7 @@ def test_another_number_is_refused_with_its_place(reported):
     assert refused.value.hint == f"renew them: gapline report {study}"
 
 
+@pytest.mark.slow
 def test_results_that_cannot_be_read_are_refused(reported):
     study, folder = reported
     (study / "results" / "results.json").write_text("{")

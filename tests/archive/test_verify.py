@@ -18,6 +18,7 @@ from gapline.errors import TraceError, UsageError
 from gapline.model.package import SUMS
 from gapline.model.zip_write import folder_files, write_zip
 from gapline.run.claim import claim
+from profiles import examples
 from staged_packages import members, write_sums
 
 
@@ -37,6 +38,7 @@ def bare(copied) -> Path:
     return forging.hide(copied)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["package", "staged", "real_study"])
 def test_what_nobody_touched_passes_and_says_what_it_cannot_show(what, request):
     found = verify(request.getfixturevalue(what))
@@ -50,6 +52,7 @@ def test_what_nobody_touched_passes_and_says_what_it_cannot_show(what, request):
     assert next(row.number for row in found.rows if row.what == "journals") == 8
 
 
+@pytest.mark.slow
 def test_nothing_is_written_beside_what_is_verified(real_study):
     before = {path: path.stat().st_mtime_ns for path in real_study.rglob("*")}
     assert gl.verify(real_study, recheck=True).passed
@@ -60,7 +63,7 @@ def changed_byte(data: bytes, offset: int, by: int) -> bytes:
     return data[:offset] + bytes([(data[offset] + by) % 256]) + data[offset + 1 :]
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.data())
 def test_any_byte_of_any_member_that_was_changed_is_found_and_its_member_named(staged, data):
     files = {name: path for name, path in members(staged).items() if path.stat().st_size}
@@ -77,7 +80,8 @@ def test_any_byte_of_any_member_that_was_changed_is_found_and_its_member_named(s
     assert outcomes(found) == {"sums": Outcome.DIFFERS, "the rest": Outcome.NOT_SHOWN}
 
 
-@settings(max_examples=100)
+@pytest.mark.slow
+@settings(max_examples=examples(100))
 @given(st.data())
 def test_a_member_that_was_removed_added_renamed_or_swapped_is_found_and_named(staged, data):
     files = {name: path for name, path in members(staged).items() if name != SUMS}
@@ -140,6 +144,7 @@ def test_a_journal_whose_checksums_were_made_again_makes_another_campaign(bare):
     assert named(found).startswith("campaign/time.npy: candidate 1 of many/")
 
 
+@pytest.mark.slow
 def test_a_campaign_that_was_made_again_too_makes_other_results(copied):
     forging.reseal(forging.attempt_of(copied) / "events.jsonl", earlier, which=forging.is_candidate)
     forging.rebuild_campaign(copied)
@@ -150,6 +155,7 @@ def test_a_campaign_that_was_made_again_too_makes_other_results(copied):
     assert named(found).startswith("results/results.json:")
 
 
+@pytest.mark.slow
 def test_who_makes_everything_again_is_told_by_the_checker_alone(copied):
     """What `docs/trust.md` says of a forger."""
     verdicts = next(forging.attempt_of(copied).glob("verdicts-*.jsonl"))
@@ -215,12 +221,34 @@ def test_package_json_that_states_something_else_is_found(bare):
     assert named(found) == "package.json: expected schema gapline.package/1, got 'gapline.package/99'"
 
 
+def test_the_environment_that_a_package_states_follows_from_its_journals(made, tmp_path):
+    """Versions, solvers, checker and machines are those of the runs; what cannot be computed is not checked."""
+    folder = shutil.copytree(made.folder, tmp_path / "members")
+    found = verify(folder)
+    assert found.passed, named(found)
+    assert outcomes(found)["environment"] is Outcome.SHOWN
+    (left,) = [row for row in found.left if row.what == "package.json"]
+    assert left.why == "cannot be computed from the other files: hosts_kept, left_out, taken_out"
+    path = folder / "package.json"
+    stated = json.loads(path.read_text())
+    for name in stated["environment"]:
+        other = stated["environment"] | {name: "another"}
+        path.write_text(json.dumps(stated | {"environment": other}))
+        write_sums(folder)
+        found = verify(folder)
+        assert named(found).startswith(f"package.json: environment.{name}: expected "), name
+    path.write_text(json.dumps({name: value for name, value in stated.items() if name != "environment"}))
+    write_sums(folder)
+    assert outcomes(verify(folder))["environment"] is Outcome.NOT_SHOWN
+
+
 TEXTS = [
     "tables/panels.csv", "tables/contrasts.tex", "tables/runs.csv", "tables/panels.md",
     "macros.tex", "methods.md", "methods.tex", "report.html",
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_results_that_were_edited_are_found_each_by_name(copied):
     """All at once, since each is compared by itself: a score, tables, a figure, macros, a sentence and the page."""
     results = copied / "results"

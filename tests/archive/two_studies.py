@@ -23,14 +23,15 @@ def study_of(runs, *, policy=None, snapshot=None, **choices):
     """Open runs as a study against a reference of 10 on every instance, or against the best of the runs."""
     known = dict.fromkeys(sorted({run["instance"] for run in runs} | {"p0", "p1", "q0", "q1"}), REFERENCE)
     snapshots = [snapshot or gl.Snapshot.from_values(known, name="known")] if policy is None else []
-    return gl.open_study(gl.Campaign.from_runs(runs), snapshots=snapshots, policy=policy, **choices)
+    # Runs by chance rise as often as they fall.
+    return gl.open_study(gl.Campaign.from_runs(runs), snapshots=snapshots, policy=policy, sense="min", **choices)
 
 
 def paced(arms, *, instances=8, seeds=(1, 2), panels=("p", "q"), horizon=HORIZON, **facts):
-    """Runs that each find 20 early and 11 after the pace of their arm, a little later on each instance and seed."""
+    """Runs that each find 20 early and 11 at the pace of their arm, which grows by a tenth per instance."""
     return [
-        run_of(arm, f"{panel}{k}", panel, seed, [(0.1, 20.0), (pace + 0.07 * k * k + 0.02 * seed, 11.0)],
-               horizon=horizon, **facts)
+        run_of(arm, f"{panel}{k}", panel, seed,
+               [(0.1, 20.0), (pace * (1 + 0.1 * k) + 0.07 * k * k + 0.02 * seed, 11.0)], horizon=horizon, **facts)
         for arm, pace in arms.items() for panel in panels for k in range(instances // len(panels)) for seed in seeds
     ]  # fmt: skip
 

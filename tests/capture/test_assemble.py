@@ -65,7 +65,7 @@ def test_runs_scattered_over_a_file_are_gathered(tmp_path):
 
 def test_more_reasons_than_codes_are_folded_not_lost(tmp_path):
     rows = [f"a,i,1,{k},20,false,reason {k}" for k in range(400)]
-    campaign = gl.read(write(tmp_path, rows, header="arm,instance,seed,time,objective,valid,reason"))
+    campaign = gl.read(write(tmp_path, rows, header="arm,instance,seed,time,objective,valid,reason"), allow_empty=True)
     assert campaign.diagnostics.rejected_count == 400
     assert campaign.diagnostics.rejected["other reasons"] >= 1
 

@@ -6,8 +6,14 @@ import gapline as gl
 from capture.neutral_traces import CARRIERS, table, write
 from gapline.errors import TraceError
 
+# Arrow tables and pandas frames need pyarrow, which `make test` does without.
+NEEDS_PYARROW = ("as_pandas",)
 
-@pytest.mark.parametrize("carrier", CARRIERS)
+
+@pytest.mark.parametrize(
+    "carrier",
+    [pytest.param(one, marks=pytest.mark.slow) if one.__name__ in NEEDS_PYARROW else one for one in CARRIERS],
+)
 def test_every_carrier_gives_the_same_campaign(carrier, tmp_path):
     campaign = gl.read(carrier(tmp_path))
     assert list(map(str, campaign.keys())) == ["a/i/1", "a/j/1", "b/i/7"]

@@ -14,6 +14,7 @@ from capture.odd_tables import as_frame, in_blocks, outcome, tables
 from gapline.capture import carriers, columnar, columnar_trial, heads
 from gapline.capture.columnar import read_columnar, read_sheets
 from gapline.errors import TraceError
+from profiles import examples
 
 FRAME = pl.DataFrame({"time": [1.0, 2.0], "arm": ["a", "b"]})
 
@@ -41,6 +42,7 @@ def test_columns_of_every_type_come_through_the_other_process_as_they_are(column
     assert read(packed).equals(pl.read_parquet(io.BytesIO(packed)))
 
 
+@pytest.mark.slow
 def test_a_file_that_ends_its_reader_is_an_error_and_the_next_file_is_read():
     """An end without an answer, as `memory allocation of 2305843009213693952 bytes failed` leaves it."""
     read()
@@ -59,6 +61,7 @@ def test_where_no_process_can_be_started_the_file_is_read_all_the_same(monkeypat
         read()
 
 
+@pytest.mark.slow
 def test_a_forked_process_starts_a_reader_of_its_own(monkeypatch):
     read()
     before = columnar._readers.waiting
@@ -104,9 +107,10 @@ def split_here():
     return read_sheets
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 7, 1 << 18])
 @given(table=tables())
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_file_whose_repeated_cells_come_once_gives_what_it_gives_whole(size, table, tmp_path, monkeypatch):
     path = tmp_path / "t.parquet"
     as_frame(*table).write_parquet(path)
@@ -125,7 +129,7 @@ def large(order="by run"):
     run = number // 100 if order == "by run" else number % 200
     return pl.DataFrame({"time": number * 0.5, "objective": 9.0 - number, "valid": number % 7 > 0}).select(
         pl.lit("a").alias("arm"), "time", ("i" + run.cast(pl.String)).alias("instance"), "objective",
-        pl.lit(1).alias("seed"), "valid", pl.lit(30.0).alias("horizon"),
+        pl.lit(1).alias("seed"), "valid", pl.lit(3000.0).alias("horizon"),
     )  # fmt: skip
 
 

@@ -12,6 +12,8 @@ import pytest
 from gapline.capture import columnar_trial
 from gapline.capture.columnar_trial import Question, TooLargeError, answer, read_tables
 
+pytestmark = pytest.mark.slow
+
 MOST = 1 << 30
 
 

@@ -10,6 +10,8 @@ from gapline.capture.formats import format_names
 from gapline.cli.app import run
 from gapline.testing.readers import ReaderConformance
 
+pytestmark = pytest.mark.slow
+
 
 def conformance_suites() -> list[type[ReaderConformance]]:
     """Find the samples where they are tested, so that a new format is in this folder by itself."""

@@ -14,6 +14,7 @@ from gapline.capture.assemble import RunTrace, campaign_from_traces
 from gapline.capture.export import FORMATS, not_in_a_trace, trace_blocks, trace_table, with_senses, write_trace
 from gapline.errors import IntegrityError, UsageError
 from gapline.model.tables import RUN_KEY
+from profiles import examples
 from strategies import whole_traces
 
 ROWS = [
@@ -72,6 +73,7 @@ def scored(source, references, transform):
     return repr((study.scores[0].frame.select(*RUN_KEY, *numbers).rows(), study.left_out))
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data(), st.sampled_from(TRANSFORMS))
 def test_an_exported_campaign_scores_again_to_the_same_bits(tmp_path, data, transform):
@@ -141,7 +143,7 @@ def test_a_format_that_there_is_not_and_a_place_that_is_no_file_are_refused(tmp_
 
 
 # Each block is a join of its own.
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.data(), st.sampled_from([1, 2, 7]))
 def test_the_table_does_not_depend_on_its_blocks(data, most):
     runs, _ = data.draw(whole_traces())

@@ -13,6 +13,7 @@ from gapline.capture.survey import survey_logs
 from gapline.cli.app import run
 from gapline.errors import GaplineError
 from gapline.testing.readers import mutated
+from profiles import examples
 
 WORDS = [
     b"Instance: A\n", b"BKS: 5\n", b"Solution value, local machine time, standardized time\n", b"1 2 3\n",
@@ -29,7 +30,7 @@ TEXT = st.lists(st.sampled_from(WORDS), max_size=30).map(b"".join)
 
 
 @pytest.mark.parametrize("name", format_names())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=TEXT | st.binary(max_size=300))
 def test_no_bytes_make_a_reader_fail(name, data):
     reader = find_reader(name)
@@ -57,6 +58,7 @@ def test_a_folder_of_noise_is_refused_in_one_message(tmp_path, capsys, monkeypat
     assert "internal error" not in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", format_names())
 def test_a_line_of_100_mb_takes_memory_of_the_order_of_the_file(name, tmp_path):
     place = tmp_path / "x.log"

@@ -11,6 +11,7 @@ from gapline.errors import TraceError
 ONCE = {fuzzed: (511, 672, 716, 873, 900, 1309, 1357, 1387), flipped: (377, 447, 851, 901, 985, 1015, 3342)}
 
 
+@pytest.mark.slow
 def test_fuzzed_files_are_scored_or_refused_with_one_clear_error(tmp_path):
     outcomes = trial(450, 0, tmp_path)
     assert sum(outcomes.values()) == 450
@@ -18,6 +19,7 @@ def test_fuzzed_files_are_scored_or_refused_with_one_clear_error(tmp_path):
     assert outcomes["refused"] > 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "seed"), [(make, seed) for make, seeds in ONCE.items() for seed in seeds])
 def test_files_that_once_failed_do_not_any_more(make, seed, tmp_path):
     (tmp_path / "refs.csv").write_text("instance,value\ni,1\nj,1\n")

@@ -5,7 +5,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gapline.capture.loglines import MOST_LINE, EventList, Lines, Telling, log_lines, parse_number, shown, torn_line
+from gapline.capture.loglines import (
+    MOST_LINE,
+    EventList,
+    Lines,
+    Telling,
+    log_lines,
+    parse_number,
+    shown,
+    torn_line,
+    uncoloured,
+)
 
 
 @settings(deadline=None)
@@ -110,3 +120,29 @@ def test_no_line_that_tells_something_is_skipped_wherever_pieces_end(data):
 def test_talk_is_counted_and_not_given():
     log = b"c begin\n" + b"c talk\n" * 1000 + b"o 7\n" + b"c talk\n" * 10 + b"c Time 3\nc talk\n"
     assert list(Lines([log], TELLING)) == [(1, "c begin"), (1002, "o 7"), (1013, "c Time 3")]
+
+
+PLAIN = b"Cbc0012I Integer solution of 4 found\n  1s | 20 |\n"
+COLOURED = (
+    b"\x1b]0;cbc\x07\x1b[1;32mCbc0012I\x1b[0m Integer solution of \x1b[38;5;9m4\x1b[m found\x1b[K\n\x1b(B  1s | 20 |\n"
+)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 1000])
+def test_colours_are_taken_out_wherever_the_pieces_end(size):
+    pieces = [COLOURED[at : at + size] for at in range(0, len(COLOURED), size)]
+    assert b"".join(uncoloured(pieces)) == PLAIN
+
+
+def test_text_without_escapes_and_binary_data_are_left_as_they_are():
+    text, binary = PLAIN * 1000, b"\0" + COLOURED
+    assert next(uncoloured([text])) is text
+    assert b"".join(uncoloured([text])) is text
+    assert b"".join(uncoloured([binary])) == binary
+    assert b"".join(uncoloured([b"a\x1b", b"\nb\x1b["])) == b"a\x1b\nb\x1b["
+
+
+def test_many_escapes_without_an_end_are_no_work():
+    """Each of them might be the beginning of a sequence."""
+    noise = b"\x1b[" * 500_000
+    assert b"".join(uncoloured([noise, noise])) == noise * 2

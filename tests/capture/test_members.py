@@ -16,6 +16,7 @@ from gapline.capture import members, sources
 from gapline.capture.logfiles import find_files
 from gapline.capture.members import is_archive, list_members
 from gapline.model.limits import VARIABLE
+from profiles import examples
 
 FILES = [("b/2.log", b"22"), ("b/1.log", b"1"), ("c.log", b""), ("b/a/x.log", b"x"), (".h", b"h"), ("d/.e/f", b"f")]
 
@@ -117,7 +118,7 @@ def test_links_and_what_cannot_be_unpacked_in_a_zip_are_told(tmp_path):
     }
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cut=st.floats(0, 1, exclude_max=True), pack=st.sampled_from([bytes, gzip.compress, zstandard.compress]))
 def test_wherever_a_tar_is_cut_it_is_told_and_what_came_before_is_listed(tmp_path, cut, pack):
     """Padding behind the end is no part of it: a tar is whole from its first block of zeros on."""
@@ -138,7 +139,7 @@ def test_a_damaged_or_empty_archive_is_one_source_that_says_so(tmp_path, name):
         assert list(listed(write(tmp_path / name, data))) == [""]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_whatever_bytes_are_changed_a_listing_is_all_that_comes(tmp_path, data):
     name = data.draw(st.sampled_from(sorted(KINDS)))

@@ -13,6 +13,9 @@ import pytest
 from bench.bench_memory import measure, write_files
 
 from capture.test_columnar_trial import parquet_bomb
+from patience import PATIENCE
+
+pytestmark = pytest.mark.slow
 
 ROWS = 200_000
 # What a process takes for the first table, whatever its size: code, threads and a block of the file.
@@ -87,5 +90,5 @@ def run(arguments, folder, **environment):
     ]
     return subprocess.run(
         command, cwd=folder, env=os.environ | environment, preexec_fn=limited, text=True, capture_output=True,
-        timeout=300, check=False,
+        timeout=PATIENCE, check=False,
     )  # fmt: skip

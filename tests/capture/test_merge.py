@@ -75,7 +75,8 @@ def test_reasons_of_both_sources_survive_even_when_there_are_more_than_codes():
                     "reason": f"{arm}{k}",
                 }
                 for k in range(count)
-            ]
+            ],
+            allow_empty=True,
         )
 
     few = gl.merge([rejected("x", 3), rejected("y", 2)])

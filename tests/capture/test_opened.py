@@ -45,6 +45,7 @@ def without_packages(value):
     return [without_packages(one) for one in value] if isinstance(value, list) else value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "command", [["score", "--per-run"], ["curve"], ["analyse", "--draws", "20"], ["plan"]], ids=lambda words: words[0]
@@ -74,6 +75,7 @@ def test_the_study_of_a_package_says_which_it_is(study, kind):
     assert gl.read(kind).digest() == gl.read(study).digest() == packed.campaign_digest
 
 
+@pytest.mark.slow
 def test_two_packages_are_compared_and_both_are_named(study, capsys, tmp_path):
     """`old.zip:arm new.zip:arm`, as two studies are, and in the fixture of pytest."""
     shutil.copytree(study, "later")
@@ -115,6 +117,7 @@ def test_several_packages_are_one_source_as_several_studies_are(tmp_path, capsys
     assert [one.name for one in opened.packages] == ["one.zip"]
 
 
+@pytest.mark.slow
 def test_every_other_command_that_reads_runs_reads_a_package(study, capsys):
     assert run(["export", "p.zip", "-o", "a.csv"]) == 0
     said = capsys.readouterr().out
@@ -136,6 +139,7 @@ def test_every_other_command_that_reads_runs_reads_a_package(study, capsys):
     assert run(["paper", "p.zip", "-o", "paper", "--format", "svg"]) == 0
 
 
+@pytest.mark.slow
 def test_workers_here_see_what_is_unpacked(study, capsys):
     assert without_packages(answer(capsys, "score", "p.zip", "--on", "local:2")) == answer(capsys, "score", str(study))
 
@@ -249,6 +253,7 @@ command = ["./solver.py"]
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "checker"), [("p.zip", "python:own:check"), ("p.tar.zst", "command:./checker.py")], ids=KINDS
 )
@@ -294,6 +299,7 @@ def test_nothing_of_a_package_runs_because_it_is_opened(study, kind, checker, tm
     assert mark.exists()
 
 
+@pytest.mark.slow
 def test_verdicts_of_another_checker_are_read_from_the_journals_of_a_package(make_study, capsys):
     from gapline.run.campaign import run_study
     from gapline.run.check_run import check_study
@@ -326,6 +332,7 @@ def _without_journals(study):
     return files | {"sha256sums.txt": sums_of(files)}
 
 
+@pytest.mark.slow
 def test_a_package_on_a_store_is_fetched_and_read(study, bucket, capsys, monkeypatch, tmp_path_factory):
     monkeypatch.setattr(remote, "scratch_place", lambda: tmp_path_factory.mktemp("copies"))
     url = bucket.put("packages/p.zip", Path("p.zip").read_bytes())
@@ -356,6 +363,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.usefixtures("study")
 def test_nothing_is_left_after_ctrl_c_and_the_next_command_clears_after_a_kill(how, scratch):
@@ -394,6 +402,7 @@ def test_runs_of_a_package_are_there_after_it_is_forgotten(study):
     assert packed.scores[0].frame.equals(gl.open_study(study).scores[0].frame)
 
 
+@pytest.mark.slow
 def test_a_report_from_a_package_names_it_everywhere_and_one_from_the_directory_nowhere(study):
     for source, target in (("p.zip", "packed"), (str(study), "plain")):
         assert run(["report", source, "-o", target, "--format", "svg"]) == 0

@@ -21,6 +21,7 @@ from gapline.capture.openings import Openings
 from gapline.capture.unpack import IN_MEMORY
 from gapline.errors import TraceError
 from gapline.model.limits import VARIABLE
+from profiles import examples
 
 CONTENTS = st.sampled_from(
     [
@@ -43,7 +44,8 @@ def written(name, target, **choices):
     return {path.name: path.read_bytes() for path in sorted(target.iterdir())}, imported
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.slow
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_an_archive_gives_the_bytes_of_a_folder_of_its_name(tmp_path_factory, data, monkeypatch):
     """In whichever order it holds them, however it is cut into chunks; what cannot be read is named alike."""
@@ -182,6 +184,7 @@ def test_an_archive_that_changes_after_it_was_listed_is_refused(tmp_path):
         pass
 
 
+@pytest.mark.slow
 def test_large_members_are_streamed(tmp_path, monkeypatch):
     """Beyond what is held of a log its lines are read as they come, whatever archive they come from."""
     name = "n" * 300

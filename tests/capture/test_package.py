@@ -15,6 +15,7 @@ from gapline.capture.package import is_package, unpack_more, unpacked_package
 from gapline.errors import GaplineError, IntegrityError, TraceError
 from hostile_packages import base, zip_list
 from packages import make_package, sums_of, write_package
+from profiles import examples
 
 KINDS = ("p.zip", "p.tar.zst")
 FILES = base(**{"programs/run.sh": b"#!/bin/sh\n", "journal/c/1/run.json": b"{}", "results/x.md": b"1 2 3\n" * 300})
@@ -168,7 +169,7 @@ def wholes(tmp_path_factory) -> dict[str, bytes]:
     return {kind: write_package(place / kind, FILES).read_bytes() for kind in KINDS}
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(150))
 @given(kind=st.sampled_from(KINDS), place=st.integers(0, 10**6), flip=st.integers(1, 255))
 def test_a_changed_byte_is_refused_or_changes_nothing(wholes, kind, place, flip):
     """Also where it hits the archive and not a member: dates and the like are nobody's content."""
@@ -184,7 +185,7 @@ def test_a_changed_byte_is_refused_or_changes_nothing(wholes, kind, place, flip)
         pass
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(60))
 @given(kind=st.sampled_from(KINDS), cut=st.integers(0, 10**6))
 def test_a_package_that_was_cut_is_refused(wholes, kind, cut):
     path = Path(kind)

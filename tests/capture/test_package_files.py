@@ -29,6 +29,7 @@ from hostile_packages import (
     zip_with,
 )
 from packages import write_package, write_zst
+from patience import PATIENCE
 
 KINDS = ("p.zip", "p.tar.zst")
 pytestmark = pytest.mark.usefixtures("scratch")
@@ -207,7 +208,7 @@ def measured(path: Path, **environment: str) -> tuple[dict, str]:
     """Score a source in a process of its own: how it ended, its highest memory, the bytes that it wrote."""
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, str(path)],
-        capture_output=True, text=True, check=True, timeout=300, env=os.environ | environment,
+        capture_output=True, text=True, check=True, timeout=PATIENCE, env=os.environ | environment,
     )  # fmt: skip
     return json.loads(done.stdout.splitlines()[-1]), done.stderr
 
@@ -245,6 +246,7 @@ def fine(tmp_path_factory) -> dict:
     return measured(zip_with(place / "fine.zip"), TMPDIR=str(place))[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_is_refused_in_bounded_memory_and_disk(name, fine, tmp_path):
     path = BOMBS[name](tmp_path / name)

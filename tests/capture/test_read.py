@@ -16,6 +16,7 @@ def test_lazy_frames_and_lists_of_sources_are_read(tmp_path):
     assert gl.read([parts[0], str(tmp_path / "b.parquet")]).digest() == gl.read(table()).digest()
 
 
+@pytest.mark.slow
 def test_duckdb_relations_speak_arrow_too():
     duckdb = pytest.importorskip("duckdb")
     connection = duckdb.connect()

@@ -104,6 +104,7 @@ def change(study, draw, turn):
     return what
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_after_any_changes_it_is_the_campaign_of_all_journals(tmp_path, seed):
     study, draw = build(tmp_path / "study"), random.Random(seed)
@@ -173,6 +174,7 @@ def test_stamps_that_are_out_of_order_are_counted_each_time(tmp_path):
         assert files == from_scratch(study)
 
 
+@pytest.mark.slow
 def test_a_study_without_its_campaign_is_read_from_its_journals(make_study):
     """Whoever removes `campaign/` has lost nothing that `score` needs."""
     import shutil

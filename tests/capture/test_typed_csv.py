@@ -7,11 +7,13 @@ from capture.odd_tables import SIZES, as_csv, in_blocks, outcome, tables
 from gapline.capture import carriers
 from gapline.capture.dialect import PLAIN, Dialect
 from gapline.capture.typed_csv import number_columns, read_typed
+from profiles import examples
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 @given(table=tables())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_file_read_with_types_gives_what_it_gives_as_text(size, table, tmp_path, monkeypatch):
     path = tmp_path / "t.csv"
     for end in ("\n", ""):

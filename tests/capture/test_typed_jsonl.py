@@ -6,11 +6,13 @@ from hypothesis import HealthCheck, given, settings
 from capture.odd_tables import as_jsonl, in_blocks, outcome, tables
 from gapline.capture import neutral
 from gapline.capture.typed_jsonl import OddLineError, read_alike
+from profiles import examples
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 500, 2000])
 @given(table=tables())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_file_of_lines_gives_what_it_gives_when_each_is_looked_at(size, table, tmp_path, monkeypatch):
     path = tmp_path / "t.jsonl"
     path.write_bytes(as_jsonl(*table))

@@ -68,6 +68,7 @@ def written(folder, place, **more):
     return {path.name: path.read_bytes() for path in sorted(place.iterdir())}
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_order_any_workers_any_kill_point_give_the_same_bytes(logs, tmp_path_factory, data):
@@ -103,6 +104,7 @@ def test_logs_larger_than_memory_give_the_same_bytes(logs, tmp_path, candidates)
         assert written(logs, tmp_path / "again", unfinished=tmp_path / "pieces") == whole
 
 
+@pytest.mark.slow
 def test_real_processes_give_the_same_bytes(logs, tmp_path):
     (tmp_path / "pieces").mkdir()
     with ProcessesExecutor(2, memory=1 << 30) as pool:
@@ -159,6 +161,7 @@ def test_what_an_error_leaves_is_kept_where_it_is_more_than_a_piece(tmp_path):
 COMMAND = [sys.executable, "-c", "import sys; from gapline.cli.app import run; sys.exit(run(sys.argv[1:]))", "import"]
 
 
+@pytest.mark.slow
 def test_a_killed_import_goes_on_where_it_stopped(tmp_path):
     """It waits for a pipe that nobody has written to yet, having read what came before; there it is killed."""
     folder = tmp_path / "logs"
@@ -191,6 +194,7 @@ def test_a_killed_import_goes_on_where_it_stopped(tmp_path):
     assert Path(tmp_path / "anew" / "manifest.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_processes_that_read_an_archive_in_chunks_give_the_same_bytes(logs, tmp_path, monkeypatch, kind):
     """Each process goes through a packed tar at its own pace, and takes the members of its chunks."""

@@ -59,6 +59,7 @@ def test_a_packed_file_of_noise_is_refused(tmp_path, pack):
         load_file(tmp_path / "log")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
 def test_a_file_that_swells_is_refused_before_memory_is_gone(tmp_path, monkeypatch, pack):
     (tmp_path / "bomb.csv").write_bytes(pack(bytes(200 << 20)))

@@ -37,6 +37,7 @@ def columns_in(order, text=TEXT):
     return pl.read_csv(io.StringIO(text), infer_schema=False).select(order.split(",")).write_csv()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "order",
     [HEADER, "valid,horizon,arm,instance,time,objective,seed", "horizon,valid,seed,arm,instance,time,objective"],
@@ -51,7 +52,7 @@ def test_a_file_cut_anywhere_gives_no_number_that_was_never_written_without_a_wo
             continue
         path.write_text(text[:cut])
         try:
-            found = gl.read(path)
+            found = gl.read(path, allow_empty=True)
         except TraceError:
             continue
         known = found.diagnostics

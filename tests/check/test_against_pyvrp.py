@@ -12,6 +12,7 @@ from gapline.generate import write_instances
 from gapline.solvers.protocol import Task
 from gapline.solvers.pyvrp import problem_data
 from gapline.solvers.static_model import read_model
+from profiles import examples
 
 CUSTOMERS = 9
 
@@ -22,7 +23,7 @@ def judged(request, tmp_path_factory):
     return load_checker(request.param), path, problem_data(read_model(Task(path, seed=1, horizon=1.0)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.permutations(range(1, CUSTOMERS + 1)), st.sets(st.integers(1, CUSTOMERS - 1), min_size=1))
 def test_validity_and_objective_agree(judged, order, cuts):
     checker, path, data = judged

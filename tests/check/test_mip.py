@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gapline.check import CheckerFailure, load_checker
 from gapline.testing import CheckerSuite
+from profiles import examples
 
 # Minimise 3x + 2y + z + 4 with x + y + z/2 >= 2 and 2x + y <= 10; x whole in 0..5, y binary, z in 0..1.5.
 TINY = """NAME tiny
@@ -103,7 +104,7 @@ class TestMip(CheckerSuite):
             load_checker("mip").check(path, {})
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.integers(-1, 6), st.integers(-1, 2), st.sampled_from([0.0, 0.25, 0.5, 1.0, 1.5, 1.75]))
 def test_verdicts_follow_the_text_of_the_program(tmp_path_factory, x, y, z):
     """The rows and bounds again, written out in Python."""

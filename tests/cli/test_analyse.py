@@ -17,7 +17,7 @@ def test_analyse_json_has_the_published_shape(two_arms, capsys):
     assert all(health <= row.keys() for row in document["health"])
     metrics = document["metrics"]
     assert {"arm", "kernel", "reference", "score"} <= metrics["pooled"][0].keys()
-    assert {row["reference"] for row in metrics["pooled"]} == {"frozen", "analysis"}
+    assert {row["reference"] for row in metrics["pooled"]} == {"given", "analysis"}
     assert {"kernel", "reference", "runs"} <= metrics["saturated"][0].keys()
     assert {"kernel", "reference", "runs"} <= metrics["negative"][0].keys()
     assert (metrics["pairs"], metrics["reversals"]) == (2, [])
@@ -35,7 +35,7 @@ def test_analyse_json_has_the_published_shape(two_arms, capsys):
 def test_analyse_prints_every_table(two_arms, capsys):
     assert run(["analyse", "traces.csv", *two_arms, "--all"]) == 0
     out = capsys.readouterr().out
-    for title in ("Health", "Pooled", "frozen (frozen, declared)", "Runs that score below zero",
+    for title in ("Health", "Pooled", "given", "Runs that score below zero",
                   "How many times the mean", "Robustness", "Ranking", "Differences of mean", "Pairs of arms",
                   "Classical neighbours", "Instances that would"):  # fmt: skip
         assert title in out, title
@@ -79,7 +79,7 @@ def test_a_contract_gives_the_defaults(tmp_path, monkeypatch, capsys):
     assert document["bootstrap"]["kernel"] == "maxform"
     assert document["complementarity"]["goal"] == 0.05
     assert document["metrics"]["pairs"] == 2
-    assert [row["reference"] for row in document["readings"]] == ["analysis", "frozen"]
+    assert [row["reference"] for row in document["readings"]] == ["analysis", "given"]
     code, document = as_json(capsys, "analyse", "study", "--arm", "mine", "--draws", "9")
     assert (code, document["contrasts"], document["bootstrap"]["draws"]) == (0, [], 9)
 

@@ -2,10 +2,14 @@
 
 import json
 
+import pytest
+
 import gapline
 from gapline.cli.app import run
 from gapline.generate import write_instances
 from gapline.run.campaign import run_study
+
+pytestmark = pytest.mark.slow
 
 CONTRACT = """
 seeds = [1]

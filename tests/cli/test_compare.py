@@ -31,7 +31,7 @@ def test_compare_refuses_other_horizons_and_names_them(two_arms, tmp_path, capsy
     assert run(["compare", "traces.csv:mine", "new.csv", *two_arms]) == 1
     assert "horizons differ on 8 instances" in capsys.readouterr().err
     assert run(["compare", "traces.csv:mine", "new.csv", *two_arms, "--horizon", "20"]) == 0
-    assert "told different horizons" in capsys.readouterr().out
+    assert "the runs state different horizons" in capsys.readouterr().out
 
 
 def test_compare_asks_for_the_arm_where_there_are_several(two_arms, capsys):

@@ -95,6 +95,7 @@ def test_snapshots_of_the_study_come_before_other_files(folder):
     assert complete("gapline score study --snapshot ", folder) == ["study/references/2026.json"]
 
 
+@pytest.mark.slow
 def test_ladders_and_patterns_are_offered_as_what_they_stand_for(tmp_path):
     (tmp_path / "study" / "instances").mkdir(parents=True)
     for name in ("x-1", "x-2"):

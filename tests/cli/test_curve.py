@@ -5,10 +5,12 @@ import re
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from gapline.cli.app import run
 
 
+@pytest.mark.slow
 def test_curve_writes_numbers_and_drawings(worked, capsys):
     outputs = ["c.csv", "c.json", "c.svg", "c.png", "c.pdf"]
     assert run(["curve", *worked, "--bands", *(word for name in outputs for word in ("-o", name))]) == 0
@@ -41,6 +43,7 @@ def test_a_drawing_is_as_a_paper_wants_it_and_its_words_lie_beside_it(worked, ca
     assert "width: expected column, page or centimetres, got 'wide'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_bands_are_pointwise_and_where_asked_for_joint(two_arms, capsys):
     source = ["curve", "traces.csv", *two_arms, "--bands"]
     assert run([*source, "-o", "c.csv", "-o", "c.svg"]) == 0

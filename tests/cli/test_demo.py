@@ -18,6 +18,7 @@ def folder(tmp_path_factory):
     return place
 
 
+@pytest.mark.slow
 def test_the_demo_freezes_runs_checks_and_scores(folder, capsys):
     assert run(["demo", str(folder)]) == 0
     out = capsys.readouterr().out

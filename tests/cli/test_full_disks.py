@@ -9,6 +9,8 @@ import pytest
 
 from bound_by_permissions import gapline, set_writable
 
+pytestmark = pytest.mark.slow
+
 TRACE = "arm,instance,seed,time,objective,valid,horizon\n" + "".join(
     f"{arm},{instance},{seed},{time},{120 - 10 * time + k},true,10\n"
     for k, arm in enumerate("ab") for instance in "ij" for seed in (1, 2) for time in (1, 2, 3)

@@ -203,10 +203,12 @@ CALLS = [
 PLAIN = {"demo", "export", "merge", "init", "generate", "paper", "report", "serve", "watch"}
 
 
+@pytest.mark.slow
 def test_every_command_is_among_the_calls():
     assert {words[0] for words, _ in CALLS} >= set(COMMANDS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "codes"), CALLS, ids=lambda one: " ".join(one[:3]) if isinstance(one, list) else "")
 def test_escapes_are_shown_and_never_obeyed(words, codes, capfd):
     arguments = [word.replace("@", ESCAPES) for word in words]
@@ -224,6 +226,7 @@ def test_escapes_are_shown_and_never_obeyed(words, codes, capfd):
             json.loads(out)
 
 
+@pytest.mark.slow
 def test_a_name_is_shown_where_it_was_obeyed(capfd):
     """Not merely lost: who reads the output sees which name is meant."""
     for words in (["score", "no@.csv"], ["status", "study@"], ["import", "torn@.json", "-o", "n@"]):
@@ -232,6 +235,7 @@ def test_a_name_is_shown_where_it_was_obeyed(capfd):
         assert SHOWN in out + err
 
 
+@pytest.mark.slow
 def test_the_traceback_of_a_debug_call_is_shown_too(place):
     call = subprocess.run(
         [sys.executable, "-c", "from gapline.cli import main; main()", "score", f"no{ESCAPES}.csv", "--debug"],
@@ -248,6 +252,7 @@ LOCALE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 LATIN = {"PYTHONIOENCODING": "latin-1"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("environment", "words", "code"),
     [
@@ -283,6 +288,7 @@ def test_an_encoding_of_few_letters_gets_ascii(environment, words, code, tmp_pat
         assert "solveur-é" in json.dumps(json.loads(call.stdout), ensure_ascii=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [(0,), (1,), (2,), (1, 2), (0, 1, 2)])
 def test_a_standard_stream_that_is_closed_is_no_error_and_no_file_takes_its_place(closed, tmp_path):
     """`gapline export … >&-`: Python has no stream then, and the next file to be opened gets its number."""

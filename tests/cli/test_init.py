@@ -10,6 +10,7 @@ from gapline.model.plan import Plan
 from gapline.solvers import check_setup
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("problem", ["tdvrptw", "vrptw", "cvrp"])
 def test_init_writes_a_contract_that_is_ready_to_run(tmp_path, capsys, problem):
     assert run(["init", str(tmp_path / "s"), "--problem", problem]) == 0
@@ -68,6 +69,7 @@ def test_options_that_do_not_fit_are_refused_before_anything_is_written(tmp_path
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_solver_of_ones_own_runs_as_it_is_from_start_to_scores(tmp_path, capsys):
     study = str(tmp_path / "mine")
     # A horizon that no machine is too slow for: the solver ends by itself.

@@ -119,6 +119,7 @@ def check_laws(name, narrow, wide, width):
         assert split_words(narrow, wide, known=HINTS) == set(), (name, width)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arms", [4, 9, 20])
 @pytest.mark.parametrize("name", OF_TRACES)
 def test_commands_of_traces_keep_to_the_width(folder, show, arms, name):
@@ -151,6 +152,7 @@ def test_names_of_sixty_letters_are_told_apart_at_sixty_columns_and_written_out(
     assert all(name in text for name in names)
 
 
+@pytest.mark.slow
 def test_every_table_of_an_analysis_keeps_to_the_width(folder, show):
     write_crowd(folder, 4)
     wide = show(["analyse", "traces.csv", *READ, "--all"], "100000")
@@ -193,6 +195,7 @@ def test_commands_of_a_study_that_ran_keep_to_the_width(folder, show):
             check_laws(arguments[0], *(re.sub(r"\d\d:\d\d:\d\d", "", text) for text in (narrow, wide)), width)
 
 
+@pytest.mark.slow
 def test_what_verify_replicate_and_paper_say_keeps_to_the_width(folder, show):
     (folder / "ruled").mkdir()
     write_ruled_study(folder / "ruled", ran=False)

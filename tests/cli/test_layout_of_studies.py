@@ -118,6 +118,7 @@ def ran(tmp_path_factory):
     return Ran(study, pack(study, folder / "package.zip"), reported.getvalue())
 
 
+@pytest.mark.slow
 def test_run_and_status_of_a_study_that_is_whole(ran, at_widths, monkeypatch):
     monkeypatch.chdir(ran.study.parent)
     shown = at_widths("run", lambda: run(["run", "study", "--no-pin"]))["80"]
@@ -125,6 +126,7 @@ def test_run_and_status_of_a_study_that_is_whole(ran, at_widths, monkeypatch):
     at_widths("status", lambda: run(["status", "study"]))
 
 
+@pytest.mark.slow
 def test_what_pack_and_verify_say(ran, at_widths):
     study, packed = ran.study, ran.packed
     assert "a-file-that-nobody-names" in at_widths("pack", lambda: pack_command._show(packed))["80"]
@@ -134,6 +136,7 @@ def test_what_pack_and_verify_say(ran, at_widths):
         assert "nothing differs" in " ".join(shown.split())
 
 
+@pytest.mark.slow
 def test_a_difference_that_verify_finds(ran, at_widths, tmp_path):
     study = tmp_path / "study"
     shutil.copytree(ran.study, study)
@@ -144,6 +147,7 @@ def test_a_difference_that_verify_finds(ran, at_widths, tmp_path):
     assert "first difference: " in at_widths("verify", lambda: print_verification(found))["80"]
 
 
+@pytest.mark.slow
 def test_what_replicate_says_before_and_after_its_runs(ran, at_widths, tmp_path):
     packed = ran.packed
     intended = plan_replication(packed.path, tmp_path / "again")
@@ -154,6 +158,7 @@ def test_what_replicate_says_before_and_after_its_runs(ran, at_widths, tmp_path)
     assert "Order of 4 arms" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arms", [4, 9, 20])
 def test_replications_of_many_arms(at_widths, arms):
     paces = {arm: 1.0 + 0.2 * place for place, arm in enumerate(crowd_names(arms))}
@@ -165,6 +170,7 @@ def test_replications_of_many_arms(at_widths, arms):
         assert_as_stored("replicate-60", shown["60"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arms", [4, 9, 20])
 def test_verdicts_of_many_arms(at_widths, tmp_path, monkeypatch, capsys, arms):
     monkeypatch.chdir(tmp_path)

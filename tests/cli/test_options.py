@@ -61,7 +61,7 @@ def test_the_contract_gives_the_choices(study, capsys):
     assert document["kernels"] == ["maxform", "dimacs:1.1"]
     assert (document["weight"], document["weighting"], document["transform"]) == ("early-log:0.5", "run", "shift:5")
     # The journal has no register, so that it is frozen on the word of its date alone.
-    assert document["reference"]["policy"] == "frozen, declared"
+    assert document["reference"]["policy"] == "given"
     assert document["arms"][0]["attainment"] == {"0.25": 1.0}
     # z + 5 against 5 + 5: the gap ends at (12 - 10) / 10 on the raw scale.
     assert document["arms"][0]["final_gap"] == pytest.approx(0.2)
@@ -125,5 +125,5 @@ def test_references_may_be_any_store(command, tmp_path, monkeypatch, capsys):
     for given in ("lib.solu", "solu:lib.solu"):
         code, found = as_json(capsys, command, "traces.csv", "--references", given, "--horizon", "30")
         assert code == 0
-        assert any(f"read from {given} as it stands" in note for note in found["notes"])
+        assert "lib: the date of these values is not stated" in found["notes"]
         assert any("instances without a primal value: 1 (other)" in note for note in found["notes"])

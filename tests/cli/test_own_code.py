@@ -12,6 +12,8 @@ import pytest
 import gapline
 from cli.two_arms import write_study, write_traces
 
+pytestmark = pytest.mark.slow
+
 SOURCE = str(Path(gapline.__file__).parents[1])
 MODULE = """import pathlib
 

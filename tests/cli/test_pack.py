@@ -18,6 +18,7 @@ def study(tmp_path, monkeypatch):
     return write_study(folder, ran=False, reference='policy = "retrospective"')
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("study")
 def test_it_prints_identifiers_and_what_is_left_out(tmp_path, capsys):
     assert run(["pack", "s", "-o", "a.zip"]) == 0
@@ -30,6 +31,7 @@ def test_it_prints_identifiers_and_what_is_left_out(tmp_path, capsys):
     assert "index.jsonl" not in shown
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("study")
 def test_json_says_the_same(tmp_path, capsys):
     assert run(["pack", "s", "-o", "a.tar.zst", "--json"]) == 0
@@ -47,6 +49,7 @@ def test_wrong_use_is_said_before_anything_is_done(capsys):
     assert run(["pack", "nowhere", "-o", "a.zip"]) == 2
 
 
+@pytest.mark.slow
 def test_an_absolute_path_in_the_contract_is_refused_and_kept_where_that_is_asked_for(study, tmp_path, capsys):
     text = (study / "study.toml").read_text()
     (study / "study.toml").write_text(text.replace('command = ["a"]', 'command = ["/opt/mine/bin/a"]'))

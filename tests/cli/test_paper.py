@@ -1,6 +1,10 @@
 """`gapline paper` as a user meets it."""
 
+import pytest
+
 from gapline.cli.app import run
+
+pytestmark = pytest.mark.slow
 
 
 def test_paper_of_a_study_has_its_tables(traces, capsys):

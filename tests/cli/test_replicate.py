@@ -43,6 +43,7 @@ def replicated(package, tmp_path_factory):
     return folder, code, out.getvalue()
 
 
+@pytest.mark.slow
 def test_what_will_run_is_said_first_and_the_verdict_comes_before_the_tables(replicated):
     folder, code, out = replicated
     assert code == 0
@@ -62,6 +63,7 @@ def test_what_will_run_is_said_first_and_the_verdict_comes_before_the_tables(rep
     assert '<section id="replication"' in page
 
 
+@pytest.mark.slow
 def test_it_goes_on_and_answers_in_json(replicated, package, capsys):
     folder, code, _ = replicated
     assert run(["replicate", str(package), "-o", str(folder / "study"), "--json"]) == code
@@ -74,6 +76,7 @@ def test_it_goes_on_and_answers_in_json(replicated, package, capsys):
     assert {one["arm"] for one in replication["shifts"]} == {"pyvrp", "ortools"}
 
 
+@pytest.mark.slow
 def test_a_solver_that_does_less_is_found(package, tmp_path, capsys):
     """One arm is stopped after its first step instead of its thirtieth; the other one is left as it was."""
     place = tmp_path / "less"
@@ -100,6 +103,7 @@ def test_a_solver_that_does_less_is_found(package, tmp_path, capsys):
     assert "pyvrp (worse by " in found["verdict"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "said"),
     [

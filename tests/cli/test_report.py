@@ -1,10 +1,12 @@
 """`gapline report` as a user meets it."""
 
 import json
+import re
 
 import pytest
 
 import gapline as gl
+from bound_by_permissions import gapline
 from gapline.cli.app import run
 from gapline.model.store import save_campaign
 from gapline.reference.policy import analysis_snapshot
@@ -54,13 +56,14 @@ def study(traces):
     return folder
 
 
+@pytest.mark.slow
 def test_traces_become_a_report_with_both_policies(traces, capsys):
     assert (
         run(["report", "traces.csv", "--references", "refs.csv", "-o", "out", "--draws", "50", "--format", "svg"]) == 0
     )
     assert "report.html" in capsys.readouterr().out
     document = json.loads((traces / "out" / "results.json").read_text())
-    assert [reading["reference"]["policy"] for reading in document["readings"]] == ["frozen, declared", "analysis"]
+    assert [reading["reference"]["policy"] for reading in document["readings"]] == ["given", "analysis"]
     assert "not declared" in (traces / "out" / "methods.md").read_text()
     assert not list((traces / "out" / "figures").glob("*.png"))
     arms = {arm["arm"]: arm for arm in document["readings"][0]["arms"]}
@@ -71,6 +74,7 @@ def test_traces_become_a_report_with_both_policies(traces, capsys):
     }
 
 
+@pytest.mark.slow
 def test_a_study_answers_from_its_contract_and_keeps_its_results(study, capsys):
     # A run beats a value that was certified: the report is written, and the exit code says so.
     assert run(["report", str(study), "--format", "svg", "--json"]) == 1
@@ -109,3 +113,58 @@ def test_wrong_use_is_said_before_anything_is_written(traces, capsys):
     assert run(["report", "traces.csv", "--references", "refs.csv", "--contrast", "fast", "nobody", "-o", "out"]) == 2
     assert not (traces / "out").exists()
     assert run(["paper"]) == 2
+
+
+@pytest.mark.parametrize("command", ["report", "paper"])
+@pytest.mark.parametrize(
+    ("made", "output", "said"),
+    [
+        ("file", "taken", "Directory 'taken' is a file"),
+        ("file", "taken/below", "taken: expected a directory to write to, got a file"),
+        ("link", "taken", "taken: expected a directory to write to, got a broken link"),
+        ("figures", "taken", "figures: expected a directory to write to, got a file"),
+        ("page", "taken", "report.html: expected a file to write, got a directory"),
+    ],
+)
+def test_a_folder_that_cannot_be_written_is_refused_before_any_work(
+    command, made, output, said, traces, capsys, monkeypatch
+):
+    taken = traces / "taken"
+    if made == "file":
+        taken.write_text("mine")
+    elif made == "link":
+        taken.symlink_to(traces / "gone")
+    else:
+        taken.mkdir()
+        (taken / "figures").write_text("mine") if made == "figures" else (taken / "report.html").mkdir()
+    if (command, made) == ("paper", "page"):
+        return
+    before = sorted(traces.rglob("*"))
+    monkeypatch.setattr("gapline.study.open_study", unasked)
+    assert run([command, "traces.csv", "--references", "refs.csv", "-o", output]) == 2
+    assert said in " ".join(re.sub("[│╭╮╰╯─]", " ", capsys.readouterr().err).split())
+    assert sorted(traces.rglob("*")) == before
+
+
+def unasked(*_, **__):
+    raise AssertionError("the runs were read")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("output", ["locked", "locked/below"])
+def test_so_is_one_without_the_right_to_write(output, traces):
+    (traces / "locked").mkdir(mode=0o555)
+    found = gapline("report", "traces.csv", "--references", "missing.csv", "-o", output, folder=traces)
+    # The references are not there either, which nobody has come to yet.
+    assert "locked: permission denied" in found.stderr
+    assert "missing.csv" not in found.stderr
+
+
+@pytest.mark.slow
+def test_files_of_others_in_the_folder_stay(traces):
+    (traces / "out").mkdir()
+    (traces / "out" / "mine.txt").write_text("mine")
+    assert (
+        run(["report", "traces.csv", "--references", "refs.csv", "-o", "out", "--draws", "50", "--format", "svg"]) == 0
+    )
+    assert (traces / "out" / "mine.txt").read_text() == "mine"

@@ -19,6 +19,8 @@ from gapline.run.campaign import resume_command, run_study
 from gapline.run.resume import study_status
 from run.campaign_content import content, is_alive
 
+pytestmark = pytest.mark.slow
+
 
 def test_ctrl_c_lets_the_runs_under_way_finish_and_launches_no_more(make_study, eventually):
     study = make_study({"waiting": ["waits"]})

@@ -14,7 +14,7 @@ from gapline.scoring.kernels import PAPER_KERNELS
 def test_score_json_has_the_published_shape(worked, capsys):
     code, document = as_json(capsys, "score", *worked, "--kernel", "squeezed", "--kernel", "dimacs:1.1", "--per-run")
     assert code == 0
-    assert document["reference"]["policy"] == "frozen, declared"
+    assert document["reference"]["policy"] == "given"
     assert document["reference"]["name"] == "refs"
     assert document["reference"]["digest"].startswith("sha256:")
     assert (document["weight"], document["weighting"], document["validation"]) == ("uniform", "panel", "declared")
@@ -52,8 +52,10 @@ def test_a_raw_score_that_does_not_exist_is_null(worked, capsys):
 def test_the_table_names_reference_weight_and_horizon(worked, capsys):
     assert run(["score", *worked]) == 0
     out = capsys.readouterr().out
-    assert "against refs (frozen, declared, sha256:" in out
-    assert "weight uniform; panel-equal; horizon 30 s; valid as the source declares; 3 runs" in out
+    assert "against refs (given, sha256:" in out
+    assert "weight uniform; panel-equal; horizon 30 s (given); valid as the source declares; 3 runs" in " ".join(
+        out.split()
+    )
     assert out.index("run 3") < out.index("run 2") < out.index("run 1")
 
 

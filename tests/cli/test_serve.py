@@ -3,11 +3,14 @@
 import subprocess
 import sys
 
+import pytest
+
 from gapline.cli.app import run
 from live_server import serving
 from live_studies import live_study
 
 
+@pytest.mark.slow
 def test_the_address_is_the_only_line_and_the_port_is_the_one_asked_for(tmp_path):
     with live_study(tmp_path / "study") as study, serving(study.path) as served:
         assert served.address == f"http://127.0.0.1:{served.port}/"
@@ -24,6 +27,7 @@ def test_without_its_extra_it_names_the_command(tmp_path):
     assert "pip install 'gapline[serve]'" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_folder_without_a_study_is_served_and_what_is_not_there_is_refused(tmp_path, capsys):
     with serving(tmp_path) as served:
         assert served.state("/api/studies") == []

@@ -13,6 +13,8 @@ from gapline.journal.read import read_journal
 from gapline.run.campaign import rebuild_campaign, run_study
 from scripted_studies import plant
 
+pytestmark = pytest.mark.slow
+
 
 def status(path, *options):
     return gapline_of("status", path, *options)

@@ -8,6 +8,8 @@ import pytest
 
 from gapline.cli.app import run
 
+pytestmark = pytest.mark.slow
+
 COMMANDS = [["status"], ["run"], ["check"], ["score"], ["analyse"], ["report"], ["export", "-o", "x.csv"]]
 JUDGE = """
 def check(instance, solution):

@@ -13,6 +13,8 @@ from cli.two_arms import write_study
 from gapline.cli.app import COMMANDS
 from live_server import serving
 
+pytestmark = pytest.mark.slow
+
 SOURCE = str(Path(gapline.__file__).parents[1])
 MARK = """import pathlib
 place = pathlib.Path(__file__).parent / "ran"

@@ -57,6 +57,7 @@ def test_it_is_printed_and_in_json(command, hosts, capsys):
     assert found.get("reading", found)["time_scale"]["factors"] == {"plain": 1.5}
 
 
+@pytest.mark.slow
 def test_a_report_says_it_on_the_page_in_the_tables_and_in_the_methods(hosts, tmp_path):
     assert run(["report", "new.csv", "--time-scale", "quick=2", *hosts, "-o", "out", "--format", "svg"]) == 0
     for name in ("report.html", "tables/scores.md", "methods.md"):

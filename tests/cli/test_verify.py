@@ -9,6 +9,8 @@ from gapline.report.write import write_report
 from gapline.study import open_study
 from study.ruled_study import write_study
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):

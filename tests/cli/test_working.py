@@ -45,6 +45,7 @@ def test_nobody_who_does_not_watch_is_told(monkeypatch, capsys):
     assert (shown.out, shown.err) == ("the answer\n", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -1,5 +1,7 @@
 """Steps with workers: what they drop is made again, and what they find is refused here."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from gapline.model.budget import limited_memory
 from gapline.model.campaign import Campaign
 from gapline.model.store import open_campaign
 
-RUNS = [
+RUNS: list[dict[str, Any]] = [
     {"arm": "a", "instance": "i", "seed": s, "horizon": 99, "trace": [(t, 50.0 - t) for t in range(s)]}
     for s in range(6)
 ]

@@ -4,9 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gapline.generate.draws import Draws
+from profiles import examples
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(st.text(max_size=20), st.integers(-1000, 1000), st.integers(0, 10**6))
 def test_draws_stay_inside_and_repeat_themselves(name, low, span):
     first = [Draws(name).integer(low, low + span) for _ in range(2)]

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from gapline.generate.draws import Draws
 from gapline.generate.planted import plant_windows
+from profiles import examples
 
 POINTS = [(0, 0), (3, 4), (6, 8), (0, 5)]
 
@@ -21,7 +22,7 @@ def plant(name, *, capacity=10, day=200):
     return plant_windows(Draws(name), POINTS, arrive, **facts)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.text(max_size=8))
 def test_every_customer_is_served_once_inside_its_window_and_the_vehicle_is_home_in_time(name):
     windows, routes = plant(name)

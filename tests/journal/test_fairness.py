@@ -90,8 +90,8 @@ def test_the_summary_takes_the_worst_and_counts_reasons():
     assert found.lines() == [
         "2 of 3 runs pinned to their cores on 2 hosts; governor powersave, boost not readable, "
         "CPU time / wall time 1.00 (median)",
+        "1 of 3 runs were disturbed (delayed stamps 1, shared cores 1)",
         "at worst: load 3, others' share of the cores 20.0%, overshoot 0.250 s, stamps' jitter 30.0 ms",
-        "1 runs were disturbed (delayed stamps 1, shared cores 1)",
     ]
     assert found.document()["reasons"] == {"shared cores": 1, "late stamps": 1}
     assert summarise_fairness([]).lines() == []

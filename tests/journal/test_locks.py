@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from gapline.journal.locks import lock_now, locked, open_lock
+from patience import PATIENCE
 
 
 def test_a_lock_has_one_owner_and_is_free_when_its_file_is_closed(tmp_path):
@@ -45,7 +46,7 @@ def test_a_second_one_waits_and_a_process_that_is_killed_lets_go(tmp_path):
     assert not got.is_set()
     owner.kill()
     owner.communicate()
-    waiting.join(timeout=60)
+    waiting.join(timeout=PATIENCE)
     assert got.is_set()
 
 

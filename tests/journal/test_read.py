@@ -12,6 +12,7 @@ from gapline.journal.read import JournalState, read_journal
 from gapline.journal.write import JournalWriter
 from gapline.model.tables import Reason, RunStatus
 from journal.sample_journal import END, OBJECTIVES, ORDER, bodies
+from profiles import examples
 
 
 def rewrite(attempt: Path, data: bytes) -> None:
@@ -65,6 +66,7 @@ def test_cut_at_every_byte_the_valid_prefix_counts_and_the_tail_is_reported(atte
         assert journal.order == ORDER
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_anywhere_is_found_and_named(attempt):
     whole = (attempt / EVENTS_FILE).read_bytes()
     for place in range(len(whole)):
@@ -121,7 +123,7 @@ def test_an_attempt_without_a_journal_still_names_its_run(attempt):
     assert journal.order == ORDER
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(200), deadline=None)
 @given(data=st.binary(max_size=400))
 def test_any_bytes_at_all_can_be_read(tmp_path, data):
     (tmp_path / EVENTS_FILE).write_bytes(data)

@@ -1,10 +1,12 @@
 """The register of plans: what was declared before the data stays what it was, and what came later says so."""
 
+import datetime
 import fcntl
 import json
 import multiprocessing
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -155,6 +157,26 @@ def test_a_plan_that_is_first_registered_after_runs_declares_nothing_beforehand(
     found = read_register(study)
     assert (len(found.entries), found.first) == (1, None)
     assert (found.snapshot_digests(), found.declared_contrasts()) == (frozenset(), [])
+
+
+def test_what_counts_as_registered_beforehand_is_earlier_than_the_start_of_the_first_run(study):
+    """Attempts that were moved away for a moment are not counted; when they started stays in their journals."""
+    register(study)
+    (entry,) = read_register(study).entries
+    long_ago = datetime.datetime(2001, 1, 1, tzinfo=datetime.UTC)
+    found = replace(read_register(study), start=long_ago)
+    assert (entry.begun, found.first, found.late_digests()) == (0, None, {SNAPSHOT})
+    assert (found.snapshot_digests(), found.declared_contrasts()) == (frozenset(), [])
+    assert found.has_contrasts([("b", "a")])
+    assert not found.has_contrasts([("a", "c")])
+    assert found.notes() == [
+        f"the plan was registered after the runs began: at {entry.moment}, the first run started at "
+        "2001-01-01T00:00:00+00:00"
+    ]
+    # To the microsecond: a short run may end in the second in which the plan is registered.
+    moment = datetime.datetime.fromisoformat(entry.moment)
+    assert replace(found, start=moment).first is None
+    assert replace(found, start=moment + datetime.timedelta(microseconds=1)).first == entry
 
 
 def test_a_snapshot_that_is_not_there_yet_is_not_registered(study):

@@ -59,6 +59,7 @@ def start(code, *arguments, **environment):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_ten_processes_with_nothing_kept_compile_each_function_once_in_all(tmp_path, monkeypatch):
     (tmp_path / "wanted.py").write_text(MODULE)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kept"))

@@ -29,6 +29,7 @@ def nowhere(tmp_path):
     set_writable(package, writable=True)
 
 
+@pytest.mark.slow
 def test_where_no_place_can_be_written_a_temporary_one_is_used_and_said(nowhere, tmp_path):
     """It was `internal error: RuntimeError: cannot cache function`."""
     kept = []
@@ -62,6 +63,7 @@ def test_a_directory_that_others_can_write_to_is_never_used(tmp_path, monkeypatc
     assert other.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.slow
 def test_a_full_disk_keeps_nothing_and_costs_no_number(tmp_path):
     """A file system of no size takes no cache; a limit on the size of files is one that every user may set."""
     (tmp_path / "t.csv").write_text("arm,instance,seed,time,objective,valid,horizon\na,i,1,1,12,true,10\n")

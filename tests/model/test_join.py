@@ -38,7 +38,7 @@ def test_the_parts_read_as_one_equal_the_whole_row_for_row(drawn, labels, data):
 
 def rejected(arm: str, *reasons: str) -> gl.Campaign:
     run = {"arm": arm, "instance": "i", "seed": 1, "objective": 5.0, "valid": False}
-    return gl.read([run | {"time": float(k), "reason": reason} for k, reason in enumerate(reasons)])
+    return gl.read([run | {"time": float(k), "reason": why} for k, why in enumerate(reasons)], allow_empty=True)
 
 
 def plain(arm: str, **more: float) -> gl.Campaign:

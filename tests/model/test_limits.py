@@ -5,9 +5,10 @@ import threading
 
 import pytest
 
+from gapline.capture.unpack import read_bytes
 from gapline.errors import UsageError
 from gapline.model import limits
-from gapline.model.limits import most_bytes, most_document, open_input, read_document, read_limited
+from gapline.model.limits import most_bytes, most_document, open_input, read_document, read_regular
 
 
 def test_the_limit_is_four_gibibytes_unless_the_environment_says_another(monkeypatch):
@@ -29,10 +30,11 @@ def test_a_file_is_read_up_to_the_limit_and_refused_beyond(tmp_path, monkeypatch
     monkeypatch.setenv("GAPLINE_MOST_BYTES", "1600")
     path = tmp_path / "t"
     path.write_bytes(b"x" * 1600)
-    assert read_limited(path) == b"x" * 1600
+    assert read_bytes(path) == read_regular(path, most=most_bytes()) == b"x" * 1600
     path.write_bytes(b"x" * 1601)
-    with pytest.raises(OSError, match="more than 1,600 bytes, the limit that GAPLINE_MOST_BYTES raises"):
-        read_limited(path)
+    for read in (read_bytes, lambda path: read_regular(path, most=most_bytes())):
+        with pytest.raises(OSError, match="more than 1,600 bytes, the limit that GAPLINE_MOST_BYTES raises"):
+            read(path)
     path.write_bytes(b"x" * 101)
     with pytest.raises(
         OSError, match=r"more than 100 bytes, the limit that GAPLINE_MOST_BYTES \(a 16th of it\) raises"
@@ -52,7 +54,7 @@ def test_a_pipe_is_read_up_to_the_limit_and_one_that_nobody_writes_to_is_refused
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with pytest.raises(OSError, match="a pipe that nobody writes to"):
-        read_limited(pipe)
+        read_bytes(pipe)
     monkeypatch.setattr(limits, "_PATIENCE", 60)
     for size in (5, 200_000, 200_001):
         data = os.urandom(size)
@@ -60,9 +62,9 @@ def test_a_pipe_is_read_up_to_the_limit_and_one_that_nobody_writes_to_is_refused
         writer.start()
         if size > most_bytes():
             with pytest.raises(OSError, match="more than 200,000 bytes"):
-                read_limited(pipe)
+                read_bytes(pipe)
         else:
-            assert read_limited(pipe) == data
+            assert read_bytes(pipe) == data
         writer.join()
 
 

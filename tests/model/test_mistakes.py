@@ -6,6 +6,9 @@ from gapline.model.contract import SOLVERS, load_contract
 from gapline.model.transform import SYNTAX
 from model.contracts import SMALL, mistakes_of, write
 
+BIG = f"1{'0' * 30}"
+NO_NUL = "expected a text without NUL characters"
+
 
 def test_all_mistakes_come_at_once_with_place_and_closest_name(tmp_path):
     wrong = """
@@ -108,6 +111,20 @@ def test_an_unknown_solver_is_a_mistake_for_a_runner_not_for_a_reader_of_results
         (("seeds = [1, 2]", "seeds = []"), "seeds: expected at least 1 item after validation, not 0, got []"),
         (("seeds = [1, 2]", "seeds = [-1]"), "seeds[0]: expected greater than or equal to 0, got -1"),
         (("seeds = [1, 2]", "seeds = [true]"), "seeds[0]: expected a valid integer, got True"),
+        # TOML has integers of 64 bits, and Python any; a NUL ends a path for the system and not for Python.
+        (("seeds = [1, 2]", f"seeds = {BIG}"), f"seeds: expected an integer of 64 bits, got {BIG}"),
+        (("seeds = [1, 2]", f"seeds = [{BIG}]"), f"seeds[0]: expected an integer of 64 bits, got {BIG}"),
+        (("seeds = [1, 2]", "seeds = 1000001"), "seeds: expected less than or equal to 1000000, got 1000001"),
+        (("size = 100", f"size = {BIG}"), f"instances[1].size: expected an integer of 64 bits, got {BIG}"),
+        (("fast = true", f"fast = {BIG}"), f"arms[1].options.fast: expected an integer of 64 bits, got {BIG}"),
+        (("instances/a", "inst\\u0000/a"), f"instances[0].path: {NO_NUL}, got 'inst\\x00/a.vrp.json'"),
+        (("instances/a", "inst\\u0000/*"), f"instances[0].path: {NO_NUL}, got 'inst\\x00/*.vrp.json'"),
+        (("./mine", "./mi\\u0000ne"), f"arms[1].command[0]: {NO_NUL}, got './mi\\x00ne'"),
+        (("fast = true", '"f\\u0000" = true'), "arms[1].options: expected names without NUL characters, got 'f\\x00'"),
+        (
+            ("[[instances]]", '[reference]\nsnapshot = "a\\u0000b.json"\n[[instances]]'),
+            f"reference.snapshot: {NO_NUL}, got 'a\\x00b.json'",
+        ),
         (("[study]", "[stdy]\n[study]"), "stdy: unknown field; did you mean 'study'?"),
         (
             ('name = "bee"', 'name = "a"'),
@@ -120,7 +137,16 @@ def test_an_unknown_solver_is_a_mistake_for_a_runner_not_for_a_reader_of_results
     ],
 )
 def test_single_mistakes(tmp_path, change, mistake):
-    assert mistakes_of(tmp_path, SMALL.replace(*change)) == (mistake,)
+    assert mistakes_of(tmp_path, SMALL.replace(*change, 1)) == (mistake,)
+
+
+def test_a_list_of_instances_has_the_same_limits(tmp_path):
+    text = SMALL.replace('path = "other/b.vrp"', 'csv = "list.csv"').replace('name = "bee"', "")
+    (tmp_path / "list.csv").write_text(f"path,size\nb\0.vrp,5\nc.vrp,{BIG}\n")
+    assert mistakes_of(tmp_path, text) == (
+        f"instances[1].csv: line 2 of 'list.csv': path: {NO_NUL}, got 'b\\x00.vrp'",
+        f"instances[1].csv: line 3 of 'list.csv': size: expected an integer of 64 bits, got {BIG}",
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,14 @@
 """What stands in the place of a file is refused by name, and nothing is waited for."""
 
+import ast
 import os
+import re
 import socket
 from pathlib import Path
 
 import pytest
 
+import gapline
 from gapline.model.limits import read_regular
 from gapline.model.regular import open_regular, reason_of
 
@@ -45,3 +48,39 @@ def test_a_socket_is_refused(tmp_path, monkeypatch):
         server.bind("s")
         with pytest.raises(OSError, match="No such device"):
             read_regular("s")
+
+
+# Reads that are not of a user's file: of the kernel, of the package itself, of what this process wrote or just mapped.
+OTHER_READS = {
+    "capture/columnar_trial.py", "capture/pieces.py", "model/began.py", "model/budget.py",
+    "model/remote.py", "model/scratch.py", "report/page/seal.py", "run/process/cgroup.py", "run/process/machine.py",
+    "run/process/tree.py", "run/where/carried.py", "run/where/submitit_cluster.py", "solvers/protocol.py",
+    "solvers/jsprit.py", "solvers/cpsat.py", "testing/adapter.py", "archive/media_types.py", "journal/claims.py",
+    "journal/unclosed.py",
+}  # fmt: skip
+
+
+def test_one_function_opens_the_files_of_a_study():
+    """`open` waits for the writer of a pipe, who may never come; `open_regular` and `open_input` do not."""
+    source = Path(gapline.__file__).parent
+    texts = {path: path.read_text(encoding="utf-8") for path in source.rglob("*.py")}
+    found = {
+        path.relative_to(source).as_posix()
+        for path, text in texts.items()
+        # To parse all of them would take seconds.
+        if re.search(r"open\(|\.read_|\.scan_", text) and any(map(_reads_a_path, ast.walk(ast.parse(text))))
+    }
+    assert found == OTHER_READS
+
+
+def _reads_a_path(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "open" and not _writes(node.args[1:])
+    if node.func.attr == "open":
+        # Path.open has at most a mode; `archive.open(member)` and `index.open()` are other methods.
+        return any(isinstance(one, ast.Constant) and one.value in ("r", "rb") for one in node.args[:1])
+    return node.func.attr in ("read_bytes", "read_text", "scan_parquet", "scan_ipc") and not node.args
+
+
+def _writes(arguments: list[ast.expr]) -> bool:
+    return any(not isinstance(one, ast.Constant) or set("wax") & set(str(one.value)) for one in arguments)

@@ -65,6 +65,7 @@ def refused(kind, url, places):
     return str(caught.value)
 
 
+@pytest.mark.slow
 def test_scores_from_s3_are_those_of_the_directory(bucket, campaign, places, capsys):
     url = bucket.put_directory(campaign, "deep/campaign")
     assert answer(capsys, "score", url) == answer(capsys, "score", str(campaign))
@@ -173,6 +174,7 @@ def parted(folder):
     return folder
 
 
+@pytest.mark.slow
 def test_parts_come_one_by_one_each_verified(bucket, tmp_path, places):
     (tmp_path / "whole").mkdir()
     folder = parted(tmp_path / "whole")
@@ -246,6 +248,7 @@ def test_copies_are_gone_when_the_process_is(campaign):
 COMMAND = "import sys; from gapline.cli import main; sys.exit(main())"
 
 
+@pytest.mark.slow
 def test_a_missing_package_is_named_with_the_command_that_installs_it(tmp_path):
     """Without fsspec, and with it but without the package of the store."""
     for module in ("fsspec", "s3fs"):

@@ -4,7 +4,6 @@ from functools import cache
 
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 
 import gapline as gl
@@ -42,8 +41,11 @@ NAMES = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_result_is_a_table_for_everybody(name):
+    import pyarrow as pa
+
     result = results()[name]
     frame = result.to_polars()
     assert isinstance(frame, pl.DataFrame)
@@ -60,6 +62,7 @@ def test_a_result_is_a_table_for_everybody(name):
     assert "\n" not in result.caption()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_repr_is_one_line_and_print_shows_a_table_below_it(name):
     result = results()[name]

@@ -36,6 +36,7 @@ def place(tmp_path) -> Path:
     return in_parts(tmp_path / "c", [rejected("a", "late", "odd"), plain("b", bound=3.0), rejected("c", "odd", "late")])
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(strategies.whole_traces(), st.lists(st.integers(0, 4), min_size=20, max_size=20), st.data())
 def test_in_parts_and_shuffled_it_is_the_campaign_saved_whole(tmp_path_factory, drawn, labels, data):
@@ -260,6 +261,7 @@ def prepare(place):
 """
 
 
+@pytest.mark.slow
 def test_killed_before_any_change_of_the_file_system_one_of_the_two_is_there_whole(tmp_path):
     place = tmp_path / "c"
     plain("a").save(tmp_path / "source")

@@ -65,6 +65,7 @@ def others_are_there(place: Path) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_killed_before_every_change_of_the_file_system_a_whole_campaign_is_there(place):
     found = []
     with writers(CAMPAIGN, place) as killed_before:

@@ -7,11 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gapline.model.swhid import blob_hash, directory_identifier
+from profiles import examples
 
 NAMES = st.lists(st.sampled_from(["a", "a.b", "a0", "b", "ab", "é", "a b"]), min_size=1, max_size=3).map("/".join)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(files=st.dictionaries(NAMES, st.tuples(st.binary(max_size=20), st.booleans()), min_size=1, max_size=8))
 def test_git_gives_the_same_hash(files):
     kept = {name: file for name, file in files.items() if not any(other.startswith(f"{name}/") for other in files)}

@@ -17,6 +17,7 @@ import strategies
 from gapline.model import threads as threads_module
 from gapline.model.budget import limited_memory
 from gapline.model.threads import at_once, in_slices
+from patience import PATIENCE
 
 
 def large_campaign():
@@ -37,6 +38,7 @@ def large_campaign():
     return gl.Campaign.from_arrays(runs=runs, time=time, objective=10 + 100 * generator.random(total), verdict=verdict)
 
 
+@pytest.mark.slow
 def test_neither_threads_nor_pieces_change_a_bit(monkeypatch):
     campaign = large_campaign()
     snapshot = gl.Snapshot.from_values({f"i{k}": 10.0 + k for k in range(20)}, name="mine")
@@ -103,7 +105,8 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
 def test_threads_stay_from_pass_to_pass_and_a_forked_child_makes_its_own():
-    done = subprocess.run([sys.executable, "-c", _TWO_PASSES], capture_output=True, text=True, timeout=60, check=True)
+    command = [sys.executable, "-c", _TWO_PASSES]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
     assert done.stdout == "2\n"
 
 

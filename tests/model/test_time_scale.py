@@ -197,6 +197,7 @@ def test_hosts_are_looked_for_before_a_filter_takes_their_runs_away():
     assert study.reading.time_scale == TimeScale((), DECLARED)
 
 
+@pytest.mark.slow
 def test_missing_cells_that_count_as_empty_are_scored_at_the_stated_horizon():
     campaign = two_hosts()
     more = gl.Campaign.from_runs([run("slow", [(1.0, 20.0)], host="node1", seed=2)])

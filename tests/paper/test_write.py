@@ -1,5 +1,9 @@
+import pytest
+
 from gapline.paper.write import paper_figures
 from report.report_studies import synthetic_analyses
+
+pytestmark = pytest.mark.slow
 
 
 def test_all_figures_of_the_paper_are_drawn():

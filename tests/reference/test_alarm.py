@@ -74,11 +74,11 @@ def test_the_best_run_is_the_earlier_of_two_that_found_the_same():
     assert best_runs(runs).select("arm", "seed", "best_time").rows() == [("b", 1, 2.0)]
 
 
-def test_negative_scores_come_with_their_four_explanations():
+def test_negative_scores_come_with_their_explanations():
     notes = negative_notes([("a/i/1", -0.25), ("b/i/1", 0.5), ("c/i/1", -0.5), ("d/i/1", -1e-12)])
     assert notes[0] == "2 runs score below zero: c/i/1 (-0.5), a/i/1 (-0.25)"
     assert "not a certificate" in notes[1]
     assert [line.removeprefix("- ") for line in notes[2:]] == list(EXPLANATIONS)
     assert [text.partition(":")[0] for text in EXPLANATIONS] == [
-        "improvement", "stale reference", "instance mismatch", "defect",
+        "improvement", "stale reference", "instance mismatch", "direction", "defect",
     ]  # fmt: skip

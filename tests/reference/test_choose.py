@@ -28,7 +28,7 @@ def test_references_and_snapshots_together_are_refused():
 
 def test_both_policies_stand_side_by_side_the_declared_one_first():
     declared, folded = choose_references([KNOWN], envelopes(*RUNS), "both", None)
-    assert (declared.policy, declared.snapshot) == ("frozen, declared", KNOWN)
+    assert (declared.policy, declared.snapshot) == ("given", KNOWN)
     assert folded.policy == "analysis"
     assert {name: entry.value for name, entry in folded.snapshot.values.items()} == {"i1": 9.0, "i2": 5.0}
 

@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import gapline as gl
+from gapline.cli.app import run
 from gapline.errors import UsageError
 from gapline.reference.alarm import AlarmKind
 from gapline.reference.contradictions import find_contradictions, find_stored_contradictions
@@ -22,7 +23,7 @@ def campaign_of(*rows, **carried):
     table = [(a, i, s, t, z, None if z is None else True, b, c, 10.0) for a, i, s, t, z, b, c in rows]
     schema = dict(zip(COLUMNS, [pl.String, pl.String, pl.Int64, *[pl.Float64] * 2, pl.Boolean, pl.Float64, pl.String,
                                 pl.Float64], strict=True))  # fmt: skip
-    return gl.read(pl.DataFrame(table, schema=schema, orient="row").with_columns(**carried))
+    return gl.read(pl.DataFrame(table, schema=schema, orient="row").with_columns(**carried), allow_empty=True)
 
 
 def alarms_of(*rows, tolerance=1e-9, transform=None, sense=None, signed=False, **carried):
@@ -38,13 +39,16 @@ def test_a_bound_that_another_arm_beats_names_both_sides():
         "i: a run has a better solution than the dual bound of another allows: "
         "bound 11.0 (run a/i/1 at 1 s), got 10.0 (run b/i/2 at 2 s, valid by declared)"
     )
-    assert alarm.document()["certificate"] == {"value": 11.0, "certified": False, "source": "run a/i/1 at 1 s"}
+    assert alarm.document()["certificate"] == {
+        "value": 11.0, "certified": False, "source": "run a/i/1 at 1 s", "arm": "a"
+    }  # fmt: skip
+    assert alarm.arms == {"a", "b"}
 
 
 @pytest.mark.parametrize("transform", [None, "reciprocal:1", "negate-shift:100"])
 @pytest.mark.parametrize(("bound", "rings"), [(11.0, True), (12.0, False), (13.0, False), (-3.0, True)])
 def test_an_upper_bound_of_what_is_maximised(transform, bound, rings):
-    rows = ("a", "i", 1, 1.0, 10.0, bound, None), ("b", "i", 1, 2.0, 12.0, None, None)
+    rows = ("a", "i", 1, 1.0, None, bound, None), ("b", "i", 1, 2.0, 12.0, None, None)
     assert len(alarms_of(*rows, transform=transform, sense="max")) == rings
 
 
@@ -65,9 +69,10 @@ def test_an_arm_is_named_once_per_instance_with_its_strongest_claim():
     rows = [("a", "i", seed, 1.0, None, 10.0 + seed, None) for seed in (1, 2, 3)]
     rows += [("b", "i", 1, 1.0, 9.0, 9.5, None), ("c", "i", 1, 1.0, None, None, "infeasible")]
     found = alarms_of(*rows)
-    # b's own solution is below its bound, but nobody else's is.
+    # b's own solution is below its bound, but that of no other run.
     assert [(one.kind, one.certificate.source) for one in found] == [
-        (AlarmKind.BOUND, "run a/i/3 at 1 s"), (AlarmKind.INFEASIBLE, "run c/i/1")
+        (AlarmKind.BOUND, "run a/i/3 at 1 s"), (AlarmKind.INFEASIBLE, "run c/i/1"),
+        (AlarmKind.OWN_BOUND, "run b/i/1 at 1 s"),
     ]  # fmt: skip
 
 
@@ -75,8 +80,40 @@ def test_another_seed_of_the_same_arm_is_another_run():
     (alarm,) = alarms_of(("a", "i", 1, 1.0, None, 11.0, None), ("a", "i", 2, 1.0, 10.0, None, None))
     assert alarm.other.source.startswith("run a/i/2")
     # The best of all is the claimant's own: the second best speaks.
-    (alarm,) = alarms_of(("a", "i", 1, 1.0, 9.0, 11.0, None), ("a", "i", 2, 1.0, 10.0, None, None))
+    alarm, own = alarms_of(("a", "i", 1, 1.0, 9.0, 11.0, None), ("a", "i", 2, 1.0, 10.0, None, None))
     assert (alarm.certificate.source, alarm.other.value) == ("run a/i/1 at 1 s", 10.0)
+    assert (own.kind, own.certificate.source, own.other.value) == (AlarmKind.OWN_BOUND, "run a/i/1 at 1 s", 9.0)
+
+
+@pytest.mark.parametrize(
+    ("objective", "bound", "sense", "rings"),
+    [
+        (100.0, 101.0, "min", True),
+        (100.0, 99.0, "min", False),
+        (100.0, 99.0, "max", True),
+        (100.0, 101.0, "max", False),
+        # Solvers stop within a millionth, on either side.
+        (100.0, 100.00009, "min", False),
+        (100.0, 100.00011, "min", True),
+        (100.0, 99.99991, "max", False),
+        (100.0, 99.99989, "max", True),
+    ],
+)
+def test_a_run_that_contradicts_itself_rings(objective, bound, sense, rings):
+    """Its dual bound is beyond its own incumbent, whichever of the two it printed first."""
+    for times in ((1.0, 2.0), (2.0, 1.0)):
+        rows = ("a", "i", 1, times[0], objective, None, None), ("a", "i", 1, times[1], None, bound, None)
+        found = alarms_of(*rows, sense=sense)
+        assert [alarm.kind for alarm in found] == [AlarmKind.OWN_BOUND] * rings
+    # The digits that a log does not print are no contradiction.
+    assert alarms_of(*rows, sense=sense, bound_resolution=pl.lit(3.0)) == []
+
+
+def test_a_run_that_contradicts_itself_is_an_alarm_of_the_study(tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("arm,instance,seed,time,objective,horizon,bound\na,i,1,1,100,9,\na,i,1,2,,9,105\n")
+    assert run(["score", str(tmp_path / "t.csv"), "--policy", "analysis"]) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "i: a run has a better solution than its own dual bound allows: bound 105.0 (run a/i/1 at 2 s)" in shown
 
 
 def test_infeasible_is_contradicted_by_any_accepted_solution():
@@ -122,10 +159,20 @@ def test_digits_that_are_not_printed_are_no_contradiction(name, unit, rings):
     assert len(alarms_of(*rows, **{name: pl.lit(unit)})) == rings
 
 
-def test_the_tolerance_is_the_contracts():
-    rows = ("a", "i", 1, 1.0, None, 10.0, None), ("b", "i", 1, 2.0, 10.0 - 1e-6, None, None)
-    assert len(alarms_of(*rows)) == 1
-    assert alarms_of(*rows, tolerance=1e-6) == []
+@pytest.mark.parametrize(
+    ("excess", "unit", "tolerance", "rings"),
+    [
+        # Relative to a bound of 10: solvers agree within 1e-6, whatever the contract calls equal objectives.
+        (5e-6, None, 1e-9, False), (2e-5, None, 1e-9, True), (2e-5, None, 1e-5, False), (2e-4, None, 1e-5, True),
+        # The larger of tolerance and print counts, not their sum; of the print, half a unit of each number.
+        (2e-5, 1e-3, 1e-9, False), (1.5e-3, 1e-3, 1e-9, True), (1.5e-5, 1.2e-5, 1e-9, True),
+        (1.5e-5, 1.2e-5, 1e-5, False),
+    ],
+)  # fmt: skip
+def test_a_contradiction_exceeds_the_tolerance_of_solvers_and_the_printed_digits(excess, unit, tolerance, rings):
+    rows = ("a", "i", 1, 1.0, None, 10.0, None), ("b", "i", 1, 2.0, 10.0 - excess, None, None)
+    digits = {name: pl.lit(unit, pl.Float64) for name in ("bound_resolution", "value_resolution")}
+    assert len(alarms_of(*rows, tolerance=tolerance, **digits)) == rings
 
 
 def test_signed_scales_and_two_levels():
@@ -135,7 +182,7 @@ def test_signed_scales_and_two_levels():
     # Zero is where a relative tolerance ends, and rounding does not.
     noise = ("a", "i", 1, 1.0, None, 0.0, None), ("b", "i", 1, 2.0, -1e-13, None, None)
     assert alarms_of(*noise, signed=True) == []
-    assert len(alarms_of(*noise, signed=True, tolerance=1e-14)) == 1
+    assert len(alarms_of(noise[0], ("b", "i", 1, 2.0, -1e-5, None, None), signed=True)) == 1
     levels = {"primary": pl.lit(2.0), "secondary": pl.lit(3.0)}
     two = ("a", "i", 1, 1.0, 50.0, 1e6, None), ("b", "i", 1, 1.0, 10.0, None, None)
     assert alarms_of(*two, transform="hierarchical:10", **levels) == []
@@ -221,8 +268,10 @@ def any_rows(draw):
 def test_it_rings_where_the_definition_says_so(rows, sense):
     """By every pair of runs, in fractions: no cleverness about which solution or which claim comes first."""
     turn = -1 if sense == "max" else 1
-    expected = set()
+    expected, own = set(), set()
     for a, i, s, _, z, b, c in rows:
+        if None not in (z, b) and c != "infeasible" and turn * z < turn * b:
+            own.add((i, a))
         for a2, i2, s2, _, z2, _, _ in rows:
             if i2 != i or (a2, s2) == (a, s) or z2 is None:
                 continue
@@ -230,8 +279,9 @@ def test_it_rings_where_the_definition_says_so(rows, sense):
             if c == "infeasible" or (limit is not None and turn * Fraction(z2) < turn * Fraction(limit)):
                 expected.add((i, a))
     found = alarms_of(*rows, sense=sense)
-    assert {(one.instance, one.certificate.source.split()[1].split("/")[0]) for one in found} == expected
-    assert len(found) == len(expected)
+    named = [(one.kind is AlarmKind.OWN_BOUND, one.instance, one.certificate.source[4:5]) for one in found]
+    assert set(named) == {(False, *one) for one in expected} | {(True, *one) for one in own}
+    assert len(found) == len(expected) + len(own)
     assert all(math.isfinite(one.other.value) for one in found)
 
 

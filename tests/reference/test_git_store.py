@@ -61,6 +61,7 @@ def test_a_blob_that_is_missing_from_the_clone(tmp_path):
         freeze(f"mamut:{tmp_path}/repo@main", name="x")
 
 
+@pytest.mark.slow
 def test_more_objects_than_a_pipe_holds(tmp_path):
     """2 x 1200 ids are 98 kB of questions and more than a MB of answers: more than both pipes hold at once."""
     history = History(tmp_path / "repo")

@@ -62,6 +62,7 @@ def test_digest_does_not_depend_on_key_order_or_day(snapshot, random):
     assert Snapshot.from_document(document, where="x").digest == snapshot.digest
 
 
+@pytest.mark.slow
 @given(snapshots())
 def test_a_file_gives_back_the_same_content(tmp_path_factory, snapshot):
     file = tmp_path_factory.mktemp("s") / "s.json"

@@ -5,6 +5,8 @@ import io
 from pathlib import Path
 from typing import Any
 
+from patience import PATIENCE
+
 
 class PageReader:
     """One opened page, with everything that it complained about or asked the network for."""
@@ -27,6 +29,7 @@ class PageReader:
             tab.set_viewport_size(size)
             tab.emulate_media(media="null", color_scheme=options.get("color_scheme", "light"))
         self.page, self.context = tab, tab.context
+        self.page.set_default_timeout(1000 * PATIENCE)
         self.complaints: list[str] = []
         self._url = path.resolve().as_uri()
         self._listeners = {

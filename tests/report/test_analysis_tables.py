@@ -14,6 +14,7 @@ def tables():
     return analysis_tables(synthetic_analyses())
 
 
+@pytest.mark.slow
 def test_every_table_is_known_by_its_name_and_stands_in_that_order(tables):
     names = [table.name for table in tables]
     assert names == [name for name in TABLES if name in names]

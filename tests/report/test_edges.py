@@ -18,6 +18,8 @@ from gapline.report.writers.latex import to_latex
 from gapline.report.writers.markdown import to_markdown
 from report.report_studies import report_of
 
+pytestmark = pytest.mark.slow
+
 
 def runs(*rows, horizons=None):
     return [

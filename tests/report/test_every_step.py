@@ -11,6 +11,7 @@ from gapline.report.every_step import EveryStep
 from report.report_studies import by_hand
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [128, 7 * 128, None])
 @pytest.mark.parametrize("by", [[], ["arm"], ["arm", "seed"]])
 @pytest.mark.parametrize("relative", [False, True])

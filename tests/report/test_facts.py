@@ -1,7 +1,10 @@
 """What a report says beside its numbers."""
 
+import pytest
+
 import gapline as gl
 from gapline.report.facts import instance_set_digest, study_facts, study_notes
+from gapline.report.methods import methods_clauses
 from gapline.report.write import write_report
 from report.report_studies import by_columns, report_of
 
@@ -17,11 +20,26 @@ def study_of(**columns):
     return report_of(campaign, snapshot, title="t")
 
 
-def test_how_the_runs_were_measured_is_said(tmp_path):
+def test_disturbed_measurements_are_in_the_notes_and_the_methods():
     study = study_of(disturbed="shared core", cpus="0", load=3.5, host="h")
-    assert any("measurement: 4 runs were disturbed (shared core 4)" in note for note in study_notes(study))
+    said = "4 of 4 runs were disturbed (shared core 4)"
+    # The notes of every command, and those of a report, which say how all runs were measured.
+    measured = [note for note in study.notes() if note.startswith("measurement")]
+    assert measured == [f"measurement: {said}", "measurement: at worst: load 3.5"]
+    assert study_notes(study).count(f"measurement: {said}") == 1
+    clauses = {clause.topic: clause.text for clause in methods_clauses(study, study_facts(study))}
+    assert clauses["disturbed measurements"] == f"{said}. At worst: load 3.5."
+    calm = study_of(disturbed="", cpus="0", load=0.5, host="h")
+    assert calm.notes() == study_of().notes()
+    assert "disturbed measurements" not in {clause.topic for clause in methods_clauses(calm, study_facts(calm))}
+    assert "measurement: 0 of 4 runs were disturbed" in study_notes(calm)
+
+
+@pytest.mark.slow
+def test_how_the_runs_were_measured_is_on_the_page(tmp_path):
+    study = study_of(disturbed="shared core", cpus="0", load=3.5, host="h")
     write_report(study, tmp_path, formats=("svg",))
-    assert "4 runs were disturbed (shared core 4)" in (tmp_path / "report.html").read_text()
+    assert "4 of 4 runs were disturbed (shared core 4)" in (tmp_path / "report.html").read_text()
 
 
 def test_imported_runs_say_nothing_of_it():

@@ -7,6 +7,7 @@ from cli.two_arms import write_traces
 from gapline.analysis.judged import judge_pair
 from gapline.errors import TraceError
 from gapline.report.judged import gate_name, judged_cases, judged_lines, outcome, refused_cases
+from gapline.report.pull_request import to_pull_request
 
 
 @pytest.fixture
@@ -27,8 +28,8 @@ def test_a_failed_gate_is_told_in_order(judge):
     judged = judge(fail_if_worse=0.002, suggest=True)
     lines = judged_lines(judged)
     heads = [line.split(" ")[0] for line in lines]
-    assert heads == ["new.csv:mine:", "gate:", "gate:", "suggestion:", "these", "failed:"]
-    assert lines[4].startswith(f"these runs show a true difference of {judged.detectable:.2g} in 80% of comparisons")
+    assert heads == ["note:", "new.csv:mine:", "gate:", "gate:", "suggestion:", "these", "failed:"]
+    assert lines[5].startswith(f"these runs show a true difference of {judged.detectable:.2g} in 80% of comparisons")
     assert outcome(judged) == lines[-1] == "failed: worse by more than 0.002"
     assert gate_name(judged) == "--fail-if-worse 0.002"
 
@@ -63,3 +64,47 @@ def test_missing_runs_are_in_the_sentences(judge, tmp_path):
 def test_a_refused_comparison_is_an_error():
     (case,) = refused_cases("old", "new", TraceError("new: expected a file, got none", hint="look"))
     assert (case.failure, case.error) == (None, "new: expected a file, got none\nHint: look")
+
+
+def same(arm, shift=0.0, *, solved=True):
+    """Two runs on each of four instances; a shift is the same on every one."""
+    return [
+        {"arm": arm, "instance": f"i{k}", "seed": seed, "horizon": 10,
+         "trace": [(1.0 + k + shift, 120.0)] if solved else []}
+        for k in range(4) for seed in (1, 2)
+    ]  # fmt: skip
+
+
+GATES = {"fail_if_worse": 0.001, "fail_unless_non_inferior": 0.001, "fail_unless_superior": 0.001}
+TIED = "identical in all 4 cells; no interval, no error rate"
+LOSS = "a difference of +0.045455 without spread over all 4 cells; no interval, no error rate"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "outcomes", "said"),
+    [
+        (same("a", solved=False), same("a", solved=False), ["failed: no run found a solution"] * 3,
+         "no difference shown (no run found a solution)"),
+        (same("a"), same("a"), ["passed: --fail-if-worse 0.001", "passed: --fail-unless-non-inferior 0.001",
+                                f"failed: not shown to be better: {TIED}"], f"no difference shown ({TIED})"),
+        (same("a"), same("a", 0.5), ["failed: worse by more than 0.001", *[f"failed: undecidable: {LOSS}"] * 2],
+         f"no difference shown ({LOSS}, p = 0.125)"),
+    ],
+    ids=["all empty", "all tied", "the same loss everywhere"],
+)  # fmt: skip
+def test_gates_without_spread_say_the_same_in_every_form(tmp_path, monkeypatch, old, new, outcomes, said):
+    monkeypatch.chdir(tmp_path)
+    snapshot = gl.Snapshot.from_values({f"i{k}": 100.0 for k in range(4)}, name="known")
+    for name, runs in (("old", old), ("new", new)):
+        gl.Campaign.from_runs(runs).save(name)
+    for (question, limit), expected in zip(GATES.items(), outcomes, strict=True):
+        judged = judge_pair("old", "new", snapshots=[snapshot], **{question: limit})
+        gate, _ = judged_cases(judged)
+        text, lines = to_pull_request(judged), "\n".join(judged_lines(judged))
+        assert outcome(judged) == expected
+        assert judged.failed == (gate.failure is not None) == expected.startswith("failed")
+        assert text.startswith(f"### {expected[:1].upper()}{expected[1:]}")
+        assert said in lines
+        assert "80%" not in lines + text
+        assert " interval +" not in lines + text
+        assert "| interval | none: " in text

@@ -39,10 +39,10 @@ def test_saturated_runs_signs_and_ratios_have_macros_by_kernel_and_reference():
     """Of a 20 falls to 10, 30 and 60 stay above 11 and 22, 20 is at 20; of b 12 and an empty run stay above 11."""
     found = macros_of(by_hand())
     assert found["study", "campaign runs"] == "8"
-    assert (found["a", "saturated dimacs:1.1 frozen"], found["b", "saturated dimacs:1.1 frozen"]) == ("2", "2")
-    assert found["study", "saturated dimacs:1.1 frozen"] == "4"
+    assert (found["a", "saturated dimacs:1.1 given"], found["b", "saturated dimacs:1.1 given"]) == ("2", "2")
+    assert found["study", "saturated dimacs:1.1 given"] == "4"
     # 19 against 20 all the time; the fold makes it the reference.
-    assert (found["b", "negative squeezed frozen"], found["study", "negative squeezed analysis"]) == ("1", "0")
+    assert (found["b", "negative squeezed given"], found["study", "negative squeezed analysis"]) == ("1", "0")
     scores = {arm: float(found[arm, "squeezed score"]) for arm in "ab"}
-    assert float(found["b over a", "squeezed frozen"]) == round(scores["b"] / scores["a"], 2)
-    assert ("a", "saturated squeezed frozen") not in found
+    assert float(found["b over a", "squeezed given"]) == round(scores["b"] / scores["a"], 2)
+    assert ("a", "saturated squeezed given") not in found

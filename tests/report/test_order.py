@@ -2,10 +2,17 @@ import gapline as gl
 from gapline.report.order import order_arms
 
 
-def summary_of(finals, kernels=("squeezed",)):
+def summary_of(finals, kernels=("squeezed",), tier_two=()):
     """One run per arm against 10, feasible from the start on."""
     runs = [
-        {"arm": arm, "instance": "i", "seed": 1, "horizon": 9, "trace": [(0, z)] if z else []}
+        {
+            "arm": arm,
+            "instance": "i",
+            "seed": 1,
+            "horizon": 9,
+            "tier": 1 + (arm in tier_two),
+            "trace": [(0, z)] if z else [],
+        }
         for arm, z in finals.items()
     ]
     snapshot = gl.Snapshot.from_values({"i": 10.0}, name="known")
@@ -34,7 +41,11 @@ def test_an_arm_without_a_mean_is_listed_last_and_unranked():
 
 def test_berthold_ranks_nothing_where_a_reference_is_beaten():
     summary = summary_of({"a": 8.0, "b": 12.0}, kernels=["berthold", "squeezed"])
-    order = order_arms(summary, beaten=1)
+    order = order_arms(summary)
     assert (order.ranks, order.outside) == ({}, {"berthold"})
-    assert order.notes() == ["Berthold is out of its envelope: 1 runs end below their reference; shown, not ranked."]
-    assert order_arms(summary).ranks == {"b": 1, "a": 2}
+    assert order.notes() == ["Berthold counts beating the reference as a loss, and 1 run beat it: shown, not ranked."]
+    # A reference that a descriptive arm alone beats says nothing against the order of the others.
+    assert order_arms(summary_of({"a": 8.0, "b": 12.0, "c": 11.0}, kernels=["berthold"], tier_two=["a"])).ranks == {
+        "c": 1,
+        "b": 2,
+    }

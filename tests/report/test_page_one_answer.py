@@ -6,6 +6,8 @@ import gapline as gl
 from report.page_reader import number as read_number
 from test_one_answer import KERNEL, quiet, whole_study  # noqa: F401 (a fixture)
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_page_says_what_python_says(study, tmp_path, capsys, open_page):
     opened = gl.open_study(study)

@@ -1,3 +1,5 @@
+import pytest
+
 import gapline as gl
 from gapline.report.analysis_tables import analysis_tables
 from gapline.report.printing import negative_lines, note_lines, print_scores
@@ -6,14 +8,15 @@ from report.report_studies import by_hand, synthetic_analyses
 
 def test_arms_are_printed_with_ranks_and_other_groups_without(capsys):
     study = by_hand()
-    print_scores(study.scores[0], study.summary)
+    print_scores(study.summary)
     assert "Rank" in capsys.readouterr().out.replace("rank", "Rank")
-    print_scores(study.scores[0], gl.summarise(study.scores[0], by="instance"))
+    print_scores(gl.summarise(study.scores[0], by="instance"))
     out = capsys.readouterr().out
     assert "instance" in out
     assert "rank" not in out
 
 
+@pytest.mark.slow
 def test_every_table_of_an_analysis_has_a_name_of_its_own_in_the_order_of_the_questions():
     names = [table.name for table in analysis_tables(synthetic_analyses())]
     assert len(names) == len(set(names))

@@ -70,7 +70,9 @@ def test_the_outcome_is_first_and_every_choice_is_in(judge):
 def test_missing_runs_and_alarms_are_listed(judge):
     judged = judge(runs("a", 1.0, seeds=range(6)), runs("a", 1.0), value=130.0, fail_if_worse=0.002)
     text = to_pull_request(judged)
-    assert text.startswith("### Failed: 20 runs are missing: new:a p-0/0 (not there)")
+    count = len(judged.comparison.alarms)
+    assert text.startswith(f"### Failed: {count} alarms; 20 runs are missing: new:a p-0/0 (not there)")
+    assert text.split("\n\n")[1] == f"**{count} alarms**"
     assert "**20 runs are missing on one side**\n\n- new:a p-0/0 (not there)\n" in text
     assert f"**{len(judged.comparison.alarms)} alarms**\n\n- " in text
     more = judge(runs("a", 1.0, seeds=range(8)), runs("a", 1.0))

@@ -74,6 +74,7 @@ print_plot(curves, end=30.0, title="gap", arms=sys.argv[2].split(",") if len(sys
 """
 
 
+@pytest.mark.slow
 def test_colours_tell_few_curves_apart_and_letters_where_there_are_none():
     coloured, _ = on_terminal(PLOT, 3, columns=70)
     assert "\x1b[34m" in coloured
@@ -92,6 +93,7 @@ def test_more_curves_than_colours_have_letters_in_colours():
     assert "\x1b[34mI\x1b[0m" in text
 
 
+@pytest.mark.slow
 def test_a_curve_keeps_colour_and_letter_of_its_arm_whoever_is_left_out():
     arms = ",".join(["left out", "arm 0", "arm 1"])
     text, _ = on_terminal(PLOT, 2, arms, columns=70)

@@ -60,6 +60,7 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_a_report_is_complete_and_the_same_bytes_in_another_process_locale_and_time_zone(tmp_path):
     folders = [tmp_path / "one", tmp_path / "other"]
     for folder in folders:
@@ -110,6 +111,7 @@ def test_an_unknown_format_is_refused_before_anything_is_written(tmp_path):
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.slow
 def test_a_report_written_again_with_fewer_formats_leaves_no_old_figure_beside_the_new(tmp_path):
     folder = write_report(by_hand(), tmp_path / "results", formats=("svg", "pdf"))
     assert (folder / "figures/health.pdf").is_file()
@@ -121,6 +123,7 @@ def test_a_report_written_again_with_fewer_formats_leaves_no_old_figure_beside_t
     assert "health.svg" in kept
 
 
+@pytest.mark.slow
 def test_a_goal_of_many_digits_is_reported(tmp_path):
     study = by_hand(goals=(0.01234567,))
     folder = write_report(study, tmp_path / "results", formats=())
@@ -131,6 +134,7 @@ def test_a_goal_of_many_digits_is_reported(tmp_path):
     assert "hit:0.01234567" in (folder / "tables/runs.csv").read_text(encoding="utf-8").splitlines()[0]
 
 
+@pytest.mark.slow
 def test_ranks_headline_and_facts_are_the_same_in_every_file(tmp_path):
     """Macros, tables, page and results.json say one thing; the descriptive arm has a rank in none of them."""
     study = synthetic()

@@ -29,6 +29,7 @@ def test_the_work_is_what_it_says():
     assert one_round(**small) == by_hand(**small)
 
 
+@pytest.mark.slow
 def test_the_result_is_the_same_on_every_machine():
     """Another result means another work load, which needs another name."""
     assert one_round() == RESULT

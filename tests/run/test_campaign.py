@@ -20,6 +20,7 @@ from run.campaign_content import ARMS, content, expected
 from scripted_studies import ScriptedStudy
 
 
+@pytest.mark.slow
 def test_every_cell_is_a_row_whatever_became_of_it(make_study):
     study = make_study(ARMS)
     done = study.run()
@@ -40,6 +41,7 @@ def test_every_cell_is_a_row_whatever_became_of_it(make_study):
     assert all(stamp.endswith("+00:00") for stamp in runs["started"])
 
 
+@pytest.mark.slow
 def test_when_the_runner_is_killed_its_solvers_and_their_daemons_die(make_study, eventually):
     study = make_study({"waiting": ["waits"]}, seeds=(1,))
     runner = study.start("-j", "1")
@@ -62,6 +64,7 @@ def test_when_the_runner_is_killed_its_solvers_and_their_daemons_die(make_study,
     assert set(runs["status"]) == {"finished"}
 
 
+@pytest.mark.slow
 def test_two_runners_share_the_cells_and_never_a_file(make_study):
     study = make_study({"steady": ["scripted", "{seed}", "5", "0.02"]}, seeds=(1, 2, 3))
     runners = [study.start(), study.start()]
@@ -74,6 +77,7 @@ def test_two_runners_share_the_cells_and_never_a_file(make_study):
     assert len(gapline.open(study.path / "campaign")) == 6
 
 
+@pytest.mark.slow
 def test_runners_of_two_studies_never_share_a_core(make_study, tmp_path, eventually):
     if len(cores()) < 2:
         pytest.skip("this machine has one core")
@@ -122,6 +126,7 @@ def test_hostile_names_stay_inside_the_study(make_study, name):
     assert {path.parent.parent for path in study.attempts()} == {study.path / "journal"}
 
 
+@pytest.mark.slow
 def test_the_plan_is_registered_before_the_first_solver_starts(make_study, eventually):
     study = make_study({"waiting": ["waits"]}, seeds=(1,))
     runner = study.start("-j", "1")

@@ -17,6 +17,7 @@ from gapline.run.process.tree import signal_all, strays
 from run.campaign_content import children_of, is_alive
 
 
+@pytest.mark.slow
 def test_a_killed_supervisor_leaves_a_broken_attempt_and_no_solver(make_study, eventually):
     study = make_study({"waiting": ["waits"]}, seeds=(1,))
     runner = study.start("-j", "1")
@@ -66,6 +67,7 @@ def test_a_process_that_hides_when_its_supervisor_is_killed_is_found(make_study)
     assert not any(is_alive(process) for process in hidden)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", [True, False])
 def test_one_that_kills_the_nursery_too_is_found_by_its_group_or_said_to_be_possible(make_study, monkeypatch, groups):
     if groups and group_base() is None:
@@ -114,6 +116,7 @@ def test_other_bytes_with_the_same_problem_go_on_and_are_named_when_scored(make_
         run_study(study.path)
 
 
+@pytest.mark.slow
 def test_an_instance_that_vanishes_is_the_problem_of_its_cells_alone(make_study, eventually):
     """The run under way on another instance goes on to its end, and the cells of the lost one are left and named."""
     study = make_study({"waiting": ["waits"]})

@@ -9,6 +9,8 @@ import pytest
 import gapline
 from gapline.generate import write_instances
 
+pytestmark = pytest.mark.slow
+
 # Whoever imports this leaves a trace and dies.
 TRAP = (
     "import os; open(os.path.join(os.path.dirname(__file__), 'imported'), 'a').write(__name__ + '\\n'); os._exit(7)\n"

@@ -70,6 +70,7 @@ def test_the_checked_objective_rules_and_the_claimed_one_is_kept(study):
     assert [line.get("reason") for line in lines] == [None, "odd number"] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "misbehaviour",
     [
@@ -94,6 +95,7 @@ def test_a_checker_that_fails_leaves_that_candidate_unchecked_and_can_be_asked_a
     assert columns(study)[1] == [1, 0, 1, 0]
 
 
+@pytest.mark.slow
 def test_what_a_checker_that_dies_said_is_told_and_kept_until_it_does_not(study):
     write_checker(study, misbehaviour='number == 2 and (sys.stderr.write("no licence\\n"), os._exit(3))')
     (first, *_) = run_study(study, jobs=1).results
@@ -143,6 +145,7 @@ def test_a_checker_that_always_crashes_is_given_up(study):
     assert sum(result.unchecked for result in report.results) == 8
 
 
+@pytest.mark.slow
 def test_runs_that_wait_for_verdicts_are_checked_by_the_next_call_and_not_run_again(study):
     write_checker(study, misbehaviour="os.abort()")
     run_study(study)
@@ -177,6 +180,7 @@ def test_verdicts_of_two_versions_are_kept_apart_and_the_last_whole_one_counts(s
     assert any("are left out" in note for note in campaign.diagnostics.notes)
 
 
+@pytest.mark.slow
 def test_another_checker_does_not_take_the_study_over_even_under_the_same_name_and_version(make_study):
     program = "import json, sys; print(json.dumps(dict(checker='mine', version='1')), flush=True)\n"
     program += "for line in sys.stdin: print(json.dumps({answer}), flush=True)\n"
@@ -264,6 +268,7 @@ def test_we_wait_longer_than_a_checker_waits_for_its_own_program():
     assert PATIENCE > PROGRAM_PATIENCE
 
 
+@pytest.mark.slow
 def test_one_journal_at_a_time_is_in_memory(study, monkeypatch):
     run_study(study)
     held = []
@@ -302,6 +307,7 @@ def judged(make_study):
     return made, here, verdict_lines(made.with_name("here")), campaign.digest()
 
 
+@pytest.mark.slow
 def test_on_processes_the_verdicts_are_those_of_this_one(judged):
     study, here, lines, digest = judged
     told = []
@@ -320,6 +326,7 @@ HOLDING = (
 )
 
 
+@pytest.mark.slow
 def test_on_dask_whoever_dies_the_verdicts_are_those_of_this_process(judged, scheduler, start_worker, eventually):
     pytest.importorskip("distributed")
     study, here, lines, digest = judged

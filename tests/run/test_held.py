@@ -6,6 +6,8 @@ import subprocess
 import sys
 from contextlib import ExitStack
 
+import pytest
+
 import gapline
 from clusters import ancestors, processes_named
 from gapline.cli.app import run as command_line
@@ -54,6 +56,7 @@ def test_zero_means_that_every_run_is_whole(make_study, monkeypatch, capsys):
     assert command_line(["run", str(study.path)]) == 0
 
 
+@pytest.mark.slow
 def test_a_stopped_supervisor_of_a_dead_runner_is_let_go_on_and_ends(make_study, eventually):
     study = make_study({"waiting": ["waits"]}, seeds=(1,))
     runner = study.start("-j", "1")

@@ -24,6 +24,7 @@ def test_a_second_call_runs_nothing_and_changes_nothing(make_study):
     assert gapline.open(study.path / "campaign").digest() == digest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 1, 2_000, 4_000, 6_000])
 def test_killed_anywhere_and_resumed_the_campaign_is_the_same(make_study, eventually, size):
     """The runner is killed as soon as the journals hold so many bytes; the broken attempts stay, and do not count."""
@@ -95,6 +96,7 @@ def test_journals_of_done_runs_are_not_parsed_again(make_study, parses):
     assert parses() == {}
 
 
+@pytest.mark.slow
 def test_a_run_that_is_checked_is_parsed_to_be_judged_and_to_be_taken_and_then_no_more(make_study, parses):
     study = make_study({"steady": ["scripted", "{seed}", "4", "0"]}, seeds=(1,), checker="python:judge:check")
     (study.path / "judge.py").write_text("def check(instance, solution):\n    return 5.0\n")

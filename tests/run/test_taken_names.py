@@ -11,6 +11,9 @@ import pytest
 
 import gapline
 from gapline.generate import write_instances
+from patience import PATIENCE
+
+pytestmark = pytest.mark.slow
 
 SOURCE = str(Path(gapline.__file__).parents[1])
 # Whoever imports this leaves a trace and dies.
@@ -124,7 +127,7 @@ def dask(*words: str, cwd: Path):
         yield
     finally:
         process.terminate()
-        process.wait(timeout=60)
+        process.wait(timeout=PATIENCE)
 
 
 def test_workers_of_dask_with_a_nanny(study, tmp_path, eventually):

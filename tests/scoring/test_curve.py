@@ -119,7 +119,9 @@ def test_a_curve_by_hand():
 
 
 def test_empty_runs_stay_in_and_a_curve_of_nothing_else_is_flat():
-    runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 4, "trace": []} for s in (1, 2)]
+    runs: list[dict[str, object]] = [
+        {"arm": "a", "instance": "i", "seed": s, "horizon": 4, "trace": []} for s in (1, 2)
+    ]
     curve = gl.mean_curve(*prepared((runs, {"i": 10.0})))
     assert curve.frame.rows() == [("a", 0.0, 1.0)]
 

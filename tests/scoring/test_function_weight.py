@@ -10,8 +10,10 @@ from scipy.integrate import quad
 
 import gapline as gl
 from gapline.errors import MixedScoresError, UsageError
+from gapline.model.text import error_bound
 from gapline.scoring.function_weight import as_weight, score_error, weight_error
 from gapline.scoring.kernels import parse_kernel
+from profiles import examples
 
 HORIZONS = (10.0, 37.5)
 steps = st.lists(st.tuples(st.floats(0, 37.5), st.floats(5, 100)), max_size=8)
@@ -45,7 +47,7 @@ def scored(trace, weight, kernels=("squeezed",)):
     return gl.score(envelopes, snapshot, kernels=list(kernels), weight=weight)
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(steps, st.sampled_from([(one, "uniform"), (two_steps, "steps:0=2,4.2=0.5")]))
 def test_a_function_scores_as_the_weight_that_it_imitates(trace, both):
     function, name = both
@@ -59,12 +61,13 @@ def test_a_function_scores_as_the_weight_that_it_imitates(trace, both):
             assert abs(got - exact) <= bound
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(steps.filter(bool))
 def test_a_smooth_function_scores_as_scipy_integrates_it(trace):
     found = scored(trace, decay)
     for horizon, got in zip(HORIZONS, found.frame["squeezed"], strict=True):
-        accepted, best = [], math.inf
+        accepted: list[tuple[float, float]] = []
+        best = math.inf
         for time, z in sorted((t, z) for t, z in trace if t <= horizon):
             if z < best:
                 best = z
@@ -93,10 +96,10 @@ def test_everything_names_the_function_its_digest_and_its_error():
     reading = scores.reading
     assert reading.weight.startswith("decay@")
     assert dict(reading.code)[reading.weight].startswith("sha256:" + reading.weight.split("@")[1])
-    assert f"weight {reading.weight} (integrated to {reading.weight_error:.2g})" in reading.line()
+    assert f"weight {reading.weight} (integrated to {error_bound(reading.weight_error)})" in reading.line()
     assert reading.document()["weight_error"] == reading.weight_error
     note = next(note for note in scores.notes if "integrated numerically" in note)
-    assert f"squeezed off by at most {2 * reading.weight_error:.2g}" in note
+    assert f"squeezed off by at most {error_bound(2 * reading.weight_error)}" in note
     assert "times the range of its gaps" in note
     assert scored([(1, 30.0)], "uniform").reading.weight_error is None
 

@@ -11,6 +11,7 @@ from scipy.integrate import quad
 from both_paths import assert_same_bits
 from gapline.errors import UsageError
 from gapline.scoring.quadrature import integral_upto, integrate_function
+from profiles import examples
 
 SMOOTH = {
     "constant": lambda _: 3.0,
@@ -33,14 +34,14 @@ def test_the_integral_up_to_every_moment_is_scipys_within_the_stated_error(name)
 
 def apart(edges):
     """Keep those a hundredth of the horizon behind the one before: a narrower step may lie between all points."""
-    kept = []
+    kept: list[float] = []
     for edge in sorted(edges):
         if not kept or edge - kept[-1] >= 1.0:
             kept.append(edge)
     return kept
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.lists(st.floats(0.01, 99.0), min_size=1, max_size=5).map(apart),
     st.lists(st.floats(0.0, 10.0), min_size=6, max_size=6),
@@ -83,7 +84,7 @@ def test_what_cannot_be_a_weight_is_refused(function, words):
 
 
 @given(st.sampled_from(sorted(SMOOTH)), st.floats(-1, 11))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_numpy_reads_the_table_as_compiled_code_does(name, time):
     table = integrate_function(SMOOTH[name], 10.0)
     assert_same_bits(integral_upto, table.edges, table.terms, time)

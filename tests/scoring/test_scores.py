@@ -39,8 +39,8 @@ def test_scores_say_what_made_them():
     assert "mine" in scores.caption()
     assert "end-log:0.1" in repr(scores)
     assert scores.frame["threads"].to_list() == [4, None]
-    assert any("runs that end below their reference: 1" in note for note in scores.notes)
-    assert any("berthold is out of its envelope" in note for note in scores.notes)
+    assert any("1 of 2 runs beats its reference" in note for note in scores.notes)
+    assert any("berthold counts beating the reference as a loss" in note for note in scores.notes)
 
 
 def test_a_reference_beaten_in_the_last_bits_is_not_beaten():
@@ -49,6 +49,7 @@ def test_a_reference_beaten_in_the_last_bits_is_not_beaten():
     assert scores.frame["beaten"].to_list() == [False]
 
 
+@pytest.mark.slow
 def test_every_library_takes_a_result_as_it_is():
     pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     scores = gl.score(envelopes(), gl.Snapshot.from_values(SNAPSHOT, name="mine"))

@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 
 from gapline.model.budget import limited_memory
 from gapline.scoring.stable_order import sort_by_time, stable_order
+from profiles import examples
 
 
 @given(st.lists(st.one_of(st.sampled_from([0.0, 1.0, 2.5]), st.floats(0, 1e9)), max_size=60), st.booleans())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_the_fast_order_is_the_stable_one(times, crowded):
     time = np.array(times) * (1e-14 if crowded else 1.0) + (1000.0 if crowded else 0.0)
     assert stable_order(time).tolist() == np.argsort(time, kind="stable").tolist()

@@ -21,4 +21,6 @@ def test_it_equals_looking_up_both_curves_at_the_union_of_their_times(first, sec
     times, apart = steps_apart(one, other)
     union = np.union1d(one[0], other[0])
     assert times.tolist() == union.tolist()
-    assert apart.tolist() == (evaluate_steps(*one, union) - evaluate_steps(*other, union)).tolist()
+    assert (
+        apart.tolist() == (evaluate_steps(one[0], one[1], union) - evaluate_steps(other[0], other[1], union)).tolist()
+    )

@@ -7,7 +7,7 @@ import pytest
 
 import oracle
 from gapline.serve.live import LiveStudy
-from live_studies import live_study
+from live_studies import live_study, still
 
 
 def bounds_of(state, kernel="squeezed"):
@@ -17,7 +17,7 @@ def bounds_of(state, kernel="squeezed"):
 
 def test_a_pair_is_decided_when_no_open_run_can_change_its_order(tmp_path):
     with live_study(tmp_path / "study", instances={"i1": 10.0}, seeds=(1, 2), certified=["i1"]) as study:
-        live = LiveStudy(study.path)
+        live = LiveStudy(study.path, clock=still)
         live.look()
         study.run("a/i1/1", [(0.0, 11.0)])
         study.run("a/i1/2", [(0.0, 12.0)])
@@ -29,6 +29,7 @@ def test_a_pair_is_decided_when_no_open_run_can_change_its_order(tmp_path):
         assert pair == {"a": "a", "b": "b", "decided": True, "better": "a"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("weighting", "seed"), [("panel", 1), ("panel", 2), ("instance", 3), ("run", 4)])
 def test_the_final_means_lie_inside_at_random_moments(tmp_path, seed, weighting):
     """Random campaigns, cut at random moments: runs begin, go on and end in any order."""
@@ -38,7 +39,7 @@ def test_the_final_means_lie_inside_at_random_moments(tmp_path, seed, weighting)
         text = (study.path / "study.toml").read_text()
         (study.path / "study.toml").write_text(text + f'\n[aggregate]\nweighting = "{weighting}"\n')
         # Its stamps are drawn and not measured: here no time goes by.
-        live = LiveStudy(study.path, clock=lambda: 0.0)
+        live = LiveStudy(study.path, clock=still)
         live.look()
         seen, final, steps = [], {}, {}
         names = [str(cell.key) for cell in study.cells]
@@ -89,7 +90,7 @@ def test_descriptive_arms_are_in_no_pair(tmp_path):
         text = (study.path / "study.toml").read_text()
         (study.path / "study.toml").write_text(text.replace('name = "c"', 'name = "c"\ntier = 2'))
         study.run("a/i1/1", [(0.0, 11.0)])
-        live = LiveStudy(study.path)
+        live = LiveStudy(study.path, clock=still)
         _, pairs = bounds_of(live.look())
         assert [(pair["a"], pair["b"]) for pair in pairs] == [("a", "b")]
 
@@ -97,5 +98,5 @@ def test_descriptive_arms_are_in_no_pair(tmp_path):
 def test_without_a_reference_nothing_is_bounded(tmp_path):
     with live_study(tmp_path / "study") as study:
         (study.path / "references" / "known.json").unlink()
-        state = LiveStudy(study.path).look()
+        state = LiveStudy(study.path, clock=still).look()
         assert bounds_of(state)[0]["a"] == (None, None, 2)

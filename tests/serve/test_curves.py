@@ -1,14 +1,17 @@
 """Curves of what is whole so far are those of `gapline curve`."""
 
+import pytest
+
 import gapline as gl
 from gapline.serve.curves import POINTS, curves_document
 from gapline.serve.live import LiveStudy
-from live_studies import live_study
+from live_studies import live_study, still
 
 
+@pytest.mark.slow
 def test_they_are_the_exact_means_at_their_moments(tmp_path):
     with live_study(tmp_path / "study", seeds=(1, 2)) as study:
-        live = LiveStudy(study.path)
+        live = LiveStudy(study.path, clock=still)
         live.look()
         for number, cell in enumerate(study.cells):
             study.run(str(cell.key), [(number + k, 60.0 / (k + 1)) for k in range(3)])
@@ -27,7 +30,7 @@ def test_they_are_the_exact_means_at_their_moments(tmp_path):
 
 def test_before_any_run_is_whole_there_are_none(tmp_path):
     with live_study(tmp_path / "study") as study:
-        live = LiveStudy(study.path)
+        live = LiveStudy(study.path, clock=still)
         live.look()
         found = curves_document(live.table)
         assert (found["mean"], found["refused"]) == ([], "expected runs to score, got none")

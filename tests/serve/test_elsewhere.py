@@ -9,6 +9,9 @@ from dask_cluster import wait_for_workers
 from gapline.cli.app import run as gapline
 from gapline.serve.live import LiveStudy
 from live_studies import with_references
+from patience import PATIENCE
+
+pytestmark = pytest.mark.slow
 
 # Says one thing, and then waits for the file `go` of the study.
 ARMS = {"waiting": ["waits"], "steady": ["scripted", "3", "5", "0"]}
@@ -27,8 +30,8 @@ def follow(study, runner, eventually, capsys):
         process = runner()
         eventually(lambda: is_so(lambda state: any(run["incumbent"] == 10.0 for run in state["running"].values())))
         (study.path / "go").touch()
-        eventually(lambda: is_so(lambda state: state["phase"] == "finished"), patience=120.0)
-        _, err = process.communicate(timeout=120)
+        eventually(lambda: is_so(lambda state: state["phase"] == "finished"))
+        _, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, err
         last = live.look()
     finally:

@@ -5,9 +5,10 @@ import shutil
 
 import pytest
 
+from gapline.journal.cell_state import CellState
 from gapline.journal.records import Order, order_text
 from gapline.run.claim import claim, new_attempt
-from gapline.serve.follow import Follower, Stage
+from gapline.serve.follow import Follower
 from live_studies import live_study
 
 
@@ -22,7 +23,7 @@ def follower_of(study):
 
 
 def stages(follower):
-    return {str(one.key): one.stage.value for one in follower.cells.values() if one.stage is not Stage.MISSING}
+    return {str(one.key): one.stage.value for one in follower.cells.values() if one.stage is not CellState.MISSING}
 
 
 def settle(attempt, moment):
@@ -43,7 +44,7 @@ def test_a_cell_goes_through_its_stages(study):
     study.begin("a/i1/1")
     changes = follower.look()
     assert [(str(one.key), before, one.stage) for one, before in changes.moved] == [
-        ("a/i1/1", Stage.MISSING, Stage.RUNNING)
+        ("a/i1/1", CellState.MISSING, CellState.RUNNING)
     ]
     study.say("a/i1/1", 0.5, 30.0)
     changes = follower.look()
@@ -52,7 +53,7 @@ def test_a_cell_goes_through_its_stages(study):
     assert not follower.look()
     study.end("a/i1/1")
     (moved,) = follower.look().moved
-    assert moved[0].stage is Stage.DONE
+    assert moved[0].stage is CellState.DONE
     assert moved[0].counting.outcome.ending.cause == "exit"
 
 
@@ -140,7 +141,7 @@ def test_done_cells_are_asked_in_turn_and_a_changed_one_is_found(study):
     shutil.rmtree(study.attempts[names[3]])
     os.utime(study.attempts[names[3]].parent, (2, 2))
     assert follower.look().rewritten
-    assert follower.cells[study.cell(names[3]).directory(study.path).name].stage is Stage.MISSING
+    assert follower.cells[study.cell(names[3]).directory(study.path).name].stage is CellState.MISSING
 
 
 def test_a_done_run_costs_no_more_looks_than_its_turn(tmp_path, monkeypatch):

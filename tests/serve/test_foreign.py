@@ -158,6 +158,7 @@ def test_a_file_that_cannot_be_read_any_more_keeps_its_runs_and_one_begun_anew_h
     live.close()
 
 
+@pytest.mark.slow
 def test_it_is_served(tmp_path, references):
     path = tmp_path / "traces.csv"
     path.write_text(HEAD + "a,i,1,1.0,30,true,10,\n")

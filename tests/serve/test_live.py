@@ -8,7 +8,7 @@ import pytest
 import gapline as gl
 from gapline.cli.app import run as gapline
 from gapline.serve.live import LiveStudy
-from live_studies import live_study
+from live_studies import live_study, still
 
 STEPS = {
     "a/i1/1": [(1.0, 30.0), (4.0, 12.0)], "a/j1/1": [(0.5, 60.0)], "b/i1/1": [(2.0, 11.0)], "b/j1/1": [],
@@ -31,7 +31,7 @@ def scored(study, capsys, *options):
 
 
 def test_a_study_that_has_not_begun(study):
-    state = LiveStudy(study.path).look()
+    state = LiveStudy(study.path, clock=still).look()
     assert (state["phase"], state["arms"], state["refused"]["message"]) == (
         "not begun", [], "expected runs to score, got none",
     )  # fmt: skip
@@ -46,7 +46,7 @@ def test_a_study_that_has_not_begun(study):
 
 
 def test_at_every_moment_the_table_is_that_of_score(study, capsys):
-    live = LiveStudy(study.path)
+    live = LiveStudy(study.path, clock=still)
     live.look()
     for name, steps in STEPS.items():
         study.run(name, steps)
@@ -58,12 +58,12 @@ def test_at_every_moment_the_table_is_that_of_score(study, capsys):
 
 
 def test_what_joined_run_by_run_is_what_is_read_at_once(study):
-    live = LiveStudy(study.path)
+    live = LiveStudy(study.path, clock=still)
     live.look()
     for name, steps in STEPS.items():
         study.run(name, steps)
         live.look()
-    joined, read = live.look(), LiveStudy(study.path).look()
+    joined, read = live.look(), LiveStudy(study.path, clock=still).look()
     for field in ("arms", "coverage", "bounds", "beaten", "progress", "rejected_arms"):
         assert joined[field] == read[field], field
 
@@ -108,7 +108,7 @@ def test_a_run_under_way_shows_its_trace_its_gap_and_its_bounds(study):
     study.say("a/i1/1", 1.0, 30.0)
     study.say("a/i1/1", 2.0, 40.0)
     study.say("a/i1/1", 3.0, 20.0)
-    state = LiveStudy(study.path).look()
+    state = LiveStudy(study.path, clock=still).look()
     run = state["running"]["a/i1/1"]
     assert run["trace"] == {"time": [1.0, 3.0], "objective": [30.0, 20.0]}
     assert (run["incumbent"], run["reference"], run["known"], run["best_possible"]) == (20.0, 10.0, 3.0, None)
@@ -129,7 +129,7 @@ def test_a_certified_reference_and_a_dual_bound_are_the_best_that_is_possible(tm
         study.begin("a/j1/1")
         study.say("a/j1/1", 1.0, 30.0)
         study.bound("a/j1/1", 2.0, 16.0)
-        running = LiveStudy(study.path).look()["running"]
+        running = LiveStudy(study.path, clock=still).look()["running"]
         assert running["a/i1/1"]["bounds"]["squeezed"]["low"] == pytest.approx(1 / 10)
         # Known up to 1: the bound came later, but it holds for all times.
         assert running["a/j1/1"]["bounds"]["squeezed"]["low"] == pytest.approx((1 + 0.2 + 8 * (16 - 20) / 36) / 10)
@@ -139,7 +139,7 @@ def test_claims_of_a_run_under_way_are_no_more_than_claims(tmp_path):
     with live_study(tmp_path / "study", checker="cvrp") as study:
         study.begin("a/i1/1")
         study.say("a/i1/1", 1.0, 20.0, solution=[1])
-        state = LiveStudy(study.path).look()
+        state = LiveStudy(study.path, clock=still).look()
         run = state["running"]["a/i1/1"]
         assert run["checked"] is False
         bounds = run["bounds"]["squeezed"]
@@ -150,7 +150,7 @@ def test_claims_of_a_run_under_way_are_no_more_than_claims(tmp_path):
 
 def test_the_runner_is_alive_as_long_as_its_process_is_and_then_its_command_is_given(study, monkeypatch):
     study.begin("a/i1/1")
-    live = LiveStudy(study.path)
+    live = LiveStudy(study.path, clock=still)
     state = live.look()
     assert (state["phase"], state["runner"]["alive"]) == ("running", True)
     study.end("a/i1/1", cause="runner lost")
@@ -163,7 +163,7 @@ def test_the_runner_is_alive_as_long_as_its_process_is_and_then_its_command_is_g
 
 
 def test_failures_come_with_the_last_lines_of_their_standard_error(study):
-    live = LiveStudy(study.path)
+    live = LiveStudy(study.path, clock=still)
     live.look()
     attempt = study.begin("a/i1/1")
     (attempt / "stderr.log").write_text("one\n" * 3000 + "Segmentation fault\n")
@@ -179,7 +179,7 @@ def test_failures_come_with_the_last_lines_of_their_standard_error(study):
 def test_an_arm_whose_candidates_are_all_rejected_shows_at_the_first_sign(study):
     study.begin("a/i1/1")
     study.say("a/i1/1", 1.0, "nan")
-    state = LiveStudy(study.path).look()
+    state = LiveStudy(study.path, clock=still).look()
     assert state["rejected_arms"] == [{"arm": "a", "candidates": 1, "reasons": {"objective not a number": 1}}]
 
 
@@ -188,7 +188,7 @@ def test_beaten_references_and_alarms_ring_while_the_run_is_under_way(tmp_path):
         study.run("b/i1/1", [(1.0, 30.0)])
         study.begin("a/i1/1")
         study.say("a/i1/1", 1.0, 9.0)
-        live = LiveStudy(study.path)
+        live = LiveStudy(study.path, clock=still)
         state = live.look()
         (beaten,) = state["beaten"]
         assert (beaten["instance"], beaten["value"], beaten["running"]) == ("i1", 9.0, True)
@@ -205,7 +205,7 @@ def test_a_candidate_that_cannot_be_scored_is_a_problem_of_its_run_alone(study):
     study.say("a/i1/1", 1.0, -3.0)
     study.begin("b/i1/1")
     study.say("b/i1/1", 1.0, 30.0)
-    running = LiveStudy(study.path).look()["running"]
+    running = LiveStudy(study.path, clock=still).look()["running"]
     assert "positive" in running["a/i1/1"]["problem"]
     assert running["b/i1/1"]["incumbent"] == 30.0
 
@@ -215,13 +215,14 @@ def test_nothing_is_written_into_the_study(study):
     study.begin("b/i1/1")
     study.say("b/i1/1", 1.0, 30.0)
     before = {path: path.stat().st_mtime_ns for path in study.path.rglob("*")}
-    live = LiveStudy(study.path)
+    live = LiveStudy(study.path, clock=still)
     for _ in range(3):
         live.look()
     live.close()
     assert {path: path.stat().st_mtime_ns for path in study.path.rglob("*")} == before
 
 
+@pytest.mark.slow
 def test_score_report_and_status_work_while_it_runs(study, capsys, tmp_path):
     study.run("a/i1/1", STEPS["a/i1/1"])
     study.run("b/i1/1", STEPS["b/i1/1"])
@@ -258,7 +259,7 @@ def test_an_old_campaign_is_not_taken_for_what_the_journals_say_now(study, capsy
     study.begin("a/j1/1")
     found = scored(study, capsys)
     assert (found["coverage"]["runs"], found["coverage"]["running"]) == (2, 1)
-    live = LiveStudy(study.path)
+    live = LiveStudy(study.path, clock=still)
     assert found["arms"] == live.look()["arms"]
     live.close()
 

@@ -1,6 +1,7 @@
 """How far a study is, and about how long the rest takes."""
 
-from gapline.serve.follow import Follower, Stage
+from gapline.journal.cell_state import CellState
+from gapline.serve.follow import Follower
 from gapline.serve.progress import (
     MOST_FAILURES,
     count_stages,
@@ -24,8 +25,8 @@ def test_the_time_left_follows_from_the_horizons_and_the_runs_at_a_time(tmp_path
         # Two under way, of which one has 4 seconds left, and five to come.
         assert seconds_left(follower, {running[0]: 6.0}) == (64.0, 32.0)
         stages = count_stages(follower)
-        assert +stages == {Stage.RUNNING: 2, Stage.DONE: 1, Stage.MISSING: 5}
-        assert coverage_states(stages) == {"running": 2, "interrupted": 0, "missing": 5}
+        assert +stages == {CellState.RUNNING: 2, CellState.DONE: 1, CellState.MISSING: 5}
+        assert coverage_states(stages) == {"running": 2, "interrupted": 0, "missing": 5, "unchecked": 0}
         assert failure_of(running[0]) is None
 
 

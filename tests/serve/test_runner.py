@@ -87,3 +87,19 @@ def test_a_finished_study_needs_nobody(tmp_path):
             study.run(str(cell.key), [(1.0, 30.0)])
         runner = look(study)
         assert (runner.phase, runner.resume) == (Phase.FINISHED, None)
+
+
+def test_a_study_is_not_finished_while_its_runner_checks_the_last_run(tmp_path):
+    with live_study(tmp_path / "study", checker="cvrp") as study:
+        for name in map(str, [cell.key for cell in study.cells]):
+            study.begin(name)
+            study.say(name, 1.0, 12, solution=[[1]])
+            study.end(name)
+        follower = Follower(study.path, study.cells, checked=True, checker="cvrp")
+        follower.look()
+        watch = RunnerWatch(study.path)
+        assert watch.look(follower).phase is Phase.RUNNING
+        # It was told to check nothing: no verdict will come.
+        (study.path / "journal" / "options.json").write_text('["--no-check"]')
+        runner = watch.look(follower)
+        assert (runner.phase, "gapline check" in runner.words) == (Phase.FINISHED, True)

@@ -3,7 +3,7 @@
 from gapline.serve.curves import curves_document
 from gapline.serve.live import LiveStudy
 from gapline.serve.screen import clipped, duration, screen_lines
-from live_studies import live_study
+from live_studies import live_study, still
 
 LONG = "a solver with a very long name indeed, longer than a column has room for, \x1b[2J and hostile"
 
@@ -16,7 +16,7 @@ def test_every_line_fits_eighty_columns_and_shows_the_facts(tmp_path):
         study.end(f"{LONG}/i1/1", exit_code=3)
         study.begin("a/j1/1")
         study.say("a/j1/1", 1.0, 30.0)
-        live = LiveStudy(study.path)
+        live = LiveStudy(study.path, clock=still)
         state = live.look()
         lines = screen_lines(state, curves_document(live.table), width=80, height=24)
     assert max(map(len, lines)) <= 80
@@ -34,7 +34,7 @@ def test_every_line_fits_eighty_columns_and_shows_the_facts(tmp_path):
 def test_a_runner_that_died_is_said_with_the_command_that_goes_on(tmp_path):
     with live_study(tmp_path / "study") as study:
         study.begin("a/i1/1", claimed=False)
-        lines = screen_lines(LiveStudy(study.path).look())
+        lines = screen_lines(LiveStudy(study.path, clock=still).look())
         assert "the runner or its machine stopped without a word; 4 runs are left" in lines
         # However long the path is, all of the command is there.
         assert f"go on with: gapline run {study.path}".replace(" ", "") in "".join(lines).replace(" ", "")
@@ -43,7 +43,7 @@ def test_a_runner_that_died_is_said_with_the_command_that_goes_on(tmp_path):
 
 def test_before_the_first_run_it_says_how_to_begin_and_has_no_table(tmp_path):
     with live_study(tmp_path / "study") as study:
-        lines = screen_lines(LiveStudy(study.path).look(), width=500)
+        lines = screen_lines(LiveStudy(study.path, clock=still).look(), width=500)
     assert lines == [
         "live: not begun; 0 done, 4 left of 4",
         "nothing was run yet",
@@ -56,7 +56,7 @@ def test_an_alarm_has_both_sides_and_arms_without_a_valid_candidate_are_named(tm
         study.run("a/i1/1", [(1.0, 9.0)])
         study.begin("b/i1/1")
         study.say("b/i1/1", 0.5, "not a number")
-        text = " ".join(line.strip() for line in screen_lines(LiveStudy(study.path).look()))
+        text = " ".join(line.strip() for line in screen_lines(LiveStudy(study.path, clock=still).look()))
     assert "ALARM i1: a candidate is better than a certified optimum: 10.0 (" in text
     assert ") against 9.0 (run a/i1/1" in text
     assert "REJECTED b: 1 candidate, none valid: objective not a number" in text
@@ -66,11 +66,12 @@ def test_arms_stand_best_first_and_once_all_is_done_nothing_is_open(tmp_path):
     with live_study(tmp_path / "study", instances={"i1": 10.0}) as study:
         study.run("a/i1/1", [(0.0, 12.0)])
         study.run("b/i1/1", [(0.0, 11.0)])
-        lines = screen_lines(LiveStudy(study.path).look())
+        lines = screen_lines(LiveStudy(study.path, clock=still).look())
     assert [line.split() for line in lines[2:]] == [
-        ["arm", "runs", "squeezed"],
-        ["b", "1", "0.04762"],
-        ["a", "1", "0.09091"],
+        ["rank", "arm", "runs", "squeezed"],
+        ["1", "b", "1", "0.04762"],
+        ["2", "a", "1", "0.09091"],
+        ["ranked", "on", "1", "cell"],
     ]
 
 
@@ -81,7 +82,7 @@ def test_decided_pairs_are_named_while_runs_are_open(tmp_path):
         study.run("b/i1/1", [])
         study.begin("b/i1/2")
         study.say("b/i1/2", 9.9, 1000.0)
-        assert "decided: a before b" in screen_lines(LiveStudy(study.path).look())
+        assert "decided: a before b" in screen_lines(LiveStudy(study.path, clock=still).look())
 
 
 def test_a_study_that_cannot_be_read_has_its_reason():

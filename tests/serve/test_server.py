@@ -173,6 +173,7 @@ def test_a_long_query_and_many_headers_are_refused(served):
         assert b"200 OK" not in read_to_end(one)
 
 
+@pytest.mark.slow
 def test_a_request_that_never_ends_is_ended(study):
     """A few bytes now and then would keep a connection for ever."""
     sooner = "from gapline.serve import connections; connections.ASK_WITHIN = 0.5"
@@ -196,6 +197,7 @@ def test_websockets_are_not_there(served):
     assert answer.status != 101
 
 
+@pytest.mark.slow
 def test_beyond_so_many_connections_they_are_turned_away_and_then_taken_again(served, eventually):
     with contextlib.ExitStack() as held:
         ended = select.poll()
@@ -213,6 +215,7 @@ def test_beyond_so_many_connections_they_are_turned_away_and_then_taken_again(se
     eventually(is_let_in)
 
 
+@pytest.mark.slow
 def test_a_token_is_asked_for_where_others_can_call(study):
     with serving(study.path, "--host", "0.0.0.0") as served:
         assert len(served.token) >= 32
@@ -236,6 +239,7 @@ def test_a_token_is_asked_for_where_others_can_call(study):
         assert served.get("/api/state", Cookie=pair, Host=f"evil.example:{served.port}").status == 421
 
 
+@pytest.mark.slow
 def test_a_token_of_ones_own_is_taken_and_a_short_one_refused(study):
     with serving(study.path, "--token", "open-sesame") as served:
         assert served.address.endswith("/?token=open-sesame")
@@ -244,6 +248,7 @@ def test_a_token_of_ones_own_is_taken_and_a_short_one_refused(study):
     assert gapline(["serve", str(study.path), "--token", "short"]) == 2
 
 
+@pytest.mark.slow
 def test_the_stream_begins_with_the_state_and_goes_on_with_changes(tmp_path):
     with live_study(tmp_path / "study") as study, serving(study.path) as served:
         listener = Listener(served)
@@ -275,6 +280,7 @@ def test_the_stream_begins_with_the_state_and_goes_on_with_changes(tmp_path):
         stranger.close()
 
 
+@pytest.mark.slow
 def test_a_server_that_was_killed_comes_back_on_its_port_and_clients_catch_up(tmp_path):
     with live_study(tmp_path / "study") as study:
         with serving(study.path) as served:
@@ -296,6 +302,7 @@ def test_a_server_that_was_killed_comes_back_on_its_port_and_clients_catch_up(tm
             back.close()
 
 
+@pytest.mark.slow
 def test_it_says_goodbye(tmp_path):
     with live_study(tmp_path / "study") as study, serving(study.path) as served:
         listener = Listener(served)
@@ -306,6 +313,7 @@ def test_it_says_goodbye(tmp_path):
         listener.close()
 
 
+@pytest.mark.slow
 def test_a_folder_of_studies_shows_all_of_them_and_new_ones(tmp_path):
     with live_study(tmp_path / "one") as one, live_study(tmp_path / "two"):
         (tmp_path / "notes").mkdir()
@@ -317,6 +325,7 @@ def test_a_folder_of_studies_shows_all_of_them_and_new_ones(tmp_path):
             assert served.state()["study"]["id"] == "one"
 
 
+@pytest.mark.slow
 def test_an_empty_folder_is_served_and_studies_come_and_go(tmp_path, eventually):
     folder = tmp_path / "studies"
     folder.mkdir()
@@ -349,6 +358,7 @@ def test_an_empty_folder_is_served_and_studies_come_and_go(tmp_path, eventually)
             eventually(lambda: served.get("/api/state?study=late").status == 404)
 
 
+@pytest.mark.slow
 def test_a_folder_that_becomes_a_study_is_that_study(tmp_path, eventually):
     (tmp_path / "study").mkdir()
     with serving(tmp_path / "study") as served:
@@ -359,6 +369,7 @@ def test_a_folder_that_becomes_a_study_is_that_study(tmp_path, eventually):
             eventually(lambda: served.state()["progress"]["done"] == 1)
 
 
+@pytest.mark.slow
 def test_it_leaves_the_cores_of_runs_and_stays_off_them_between_two(tmp_path, eventually):
     cores = os.sched_getaffinity(0)
     if len(cores) < 2:
@@ -381,6 +392,7 @@ def test_it_leaves_the_cores_of_runs_and_stays_off_them_between_two(tmp_path, ev
             eventually(lambda: used() == {first})
 
 
+@pytest.mark.slow
 def test_a_study_that_becomes_unreadable_says_so_and_recovers(tmp_path):
     with live_study(tmp_path / "study") as study, serving(study.path) as served:
         contract = study.path / "study.toml"
@@ -395,11 +407,13 @@ def test_a_study_that_becomes_unreadable_says_so_and_recovers(tmp_path):
         listener.close()
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_said_to_be():
     with open_socket("127.0.0.1", 0) as taken, pytest.raises(EnvironmentLacksError, match="expected a free port"):
         open_socket("127.0.0.1", taken.getsockname()[1])
 
 
+@pytest.mark.slow
 def test_a_report_that_would_take_too_much_of_the_time_comes_later(study):
     """Nothing is wrong then: whoever asks is told when to ask again."""
     greedy = "from gapline.serve import page\npage.ALLOWANCE = -1.0"

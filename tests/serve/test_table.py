@@ -6,14 +6,14 @@ import pytest
 from gapline.serve.live import LiveStudy
 from gapline.serve.table import join_envelopes
 from gapline.study import open_study
-from live_studies import live_study
+from live_studies import live_study, still
 
 
 @pytest.mark.parametrize("weight", ["uniform", "early-log:0.5"])
 def test_scores_of_runs_that_joined_are_those_of_the_opened_study(tmp_path, weight):
     kernels = ("squeezed", "dimacs:1.1", "berthold")
     with live_study(tmp_path / "study", kernels=kernels, weight=weight, seeds=(1, 2, 3)) as study:
-        live = LiveStudy(study.path)
+        live = LiveStudy(study.path, clock=still)
         live.look()
         for number, cell in enumerate(study.cells):
             study.run(str(cell.key), [(0.1 * number + k, 50.0 / (k + 1 + number % 3)) for k in range(6)])
@@ -31,7 +31,7 @@ def test_scores_of_runs_that_joined_are_those_of_the_opened_study(tmp_path, weig
 
 def test_steps_of_parts_stay_those_of_their_runs(tmp_path):
     with live_study(tmp_path / "study") as study:
-        live = LiveStudy(study.path)
+        live = LiveStudy(study.path, clock=still)
         live.look()
         study.run("a/i1/1", [(1.0, 30.0), (2.0, 20.0)])
         live.look()
@@ -46,7 +46,7 @@ def test_a_run_whose_instance_lacks_a_reference_refuses_as_score_does(tmp_path):
         text = (study.path / "references" / "known.json").read_text()
         (study.path / "references" / "known.json").write_text(text.replace('"j1"', '"k1"'))
         study.run("a/i1/1", [(1.0, 30.0)])
-        live = LiveStudy(study.path)
+        live = LiveStudy(study.path, clock=still)
         state = live.look()
         assert state["arms"] == []
         assert "digest" in state["refused"]["message"]
@@ -58,7 +58,7 @@ def test_runs_of_another_contract_are_read_as_score_reads_them(tmp_path):
         study.run("b/i1/1", [(1.0, 30.0)])
         text = (study.path / "study.toml").read_text()
         (study.path / "study.toml").write_text(text.partition('\n[[arms]]\nname = "b"')[0])
-        live = LiveStudy(study.path)
+        live = LiveStudy(study.path, clock=still)
         state = live.look()
         assert [row["arm"] for row in state["arms"]] == ["a"]
         assert state["coverage"]["removed"] == 1

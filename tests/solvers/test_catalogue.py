@@ -57,6 +57,7 @@ def test_command_lines_are_lists_with_the_run_filled_in():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arm", "message"),
     [
@@ -174,6 +175,7 @@ def write_study(folder: Path, *, solver: str = "countdown", options: str = "step
     return folder
 
 
+@pytest.mark.slow
 def test_a_study_runs_with_it_under_the_name_that_the_package_gave_it(tmp_path, command):
     study = write_study(tmp_path)
     assert command("doctor", study).returncode == 0
@@ -187,6 +189,7 @@ def test_a_study_runs_with_it_under_the_name_that_the_package_gave_it(tmp_path, 
     assert study_status(study).cells["done"] == 2
 
 
+@pytest.mark.slow
 def test_its_name_is_proposed_and_its_options_are_checked_before_anything_runs(tmp_path, command):
     typo = command("run", write_study(tmp_path, solver="countdwn"))
     assert typo.returncode == 2
@@ -197,6 +200,7 @@ def test_its_name_is_proposed_and_its_options_are_checked_before_anything_runs(t
     assert not (tmp_path / "journal").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("solver", "message"),
     [

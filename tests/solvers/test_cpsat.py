@@ -9,6 +9,8 @@ from gapline.model.contract import Arm
 from gapline.solvers import command_line
 from solvers.adapter_suites import LARGEST, MipArm, run_lines
 
+pytestmark = pytest.mark.slow
+
 
 class TestCpsat(MipArm):
     arm = Arm(name="cpsat", solver="cpsat", options={"iterations": 200})

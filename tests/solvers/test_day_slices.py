@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gapline.solvers.day_slices import mean_travel
+from profiles import examples
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(st.lists(st.integers(1, 50), min_size=2, max_size=8), st.integers(1, 12), st.data())
 def test_slices_of_equal_length_have_the_mean_of_the_day_as_their_mean(steps, count, data):
     leave = np.concatenate([[0.0], np.cumsum(steps)])

@@ -16,6 +16,8 @@ from gapline.solvers import check_setup, command_line
 from gapline.solvers.hexaly import licence_lack
 from gapline.testing import AdapterSuite
 
+pytestmark = pytest.mark.slow
+
 STAND_INS = Path(__file__).parent / "stand_ins"
 
 

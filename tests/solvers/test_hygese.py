@@ -6,6 +6,8 @@ from gapline.generate import write_instances
 from gapline.model.contract import Arm
 from solvers.adapter_suites import TerminalArm
 
+pytestmark = pytest.mark.slow
+
 
 class TestHygese(TerminalArm):
     arm = Arm(name="hgs", solver="hygese", options={"iterations": 1})

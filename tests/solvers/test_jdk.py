@@ -1,7 +1,11 @@
 """A Java that is missing or too old is one line."""
 
+import pytest
+
 from gapline.model.contract import Arm
 from gapline.solvers import check_setup
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_missing_jdk_is_one_line(tmp_path, monkeypatch):

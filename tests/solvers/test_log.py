@@ -69,6 +69,7 @@ def run_talker(tmp_path, source, log_format="hgs"):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_it_ends_as_the_program_ends(tmp_path):
     done = run_talker(tmp_path, "print('a.vrp;1;9;0.5')\nraise SystemExit(7)")
     assert (done.returncode, done.stdout.count('"objective"')) == (7, 1)
@@ -83,6 +84,7 @@ def test_a_log_of_another_kind_is_one_line(tmp_path):
     assert "stdout" in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_bounds_of_a_log_are_printed(tmp_path):
     """CP-SAT's own log, made by CP-SAT."""
     source = """

@@ -13,6 +13,7 @@ from gapline.generate import write_instances
 from gapline.model.contract import Arm
 from gapline.solvers import command_line
 from gapline.solvers.protocol import Task, announce, emit, read_task, seconds_since_start
+from patience import PATIENCE
 
 
 @pytest.fixture
@@ -71,7 +72,7 @@ def test_iterations_are_positive_whole_numbers(value):
 def test_a_horizon_that_is_over_before_the_search_ends_the_run(tmp_path, solver, problem):
     (instance,) = write_instances(problem, tmp_path, name="over", customers=8)
     command = command_line(Arm(name="a", solver=solver), instance, seed=1, horizon=0.001, threads=1)
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[0])["solver"] == solver
 
@@ -92,7 +93,7 @@ run_adapter(solve)
     ) as child:
         assert child.stdout.readline().startswith(b'{"objective":1.0')
         child.stdout.close()
-        assert child.wait(timeout=300) == 1
+        assert child.wait(timeout=PATIENCE) == 1
         assert child.stderr.read() == b""
 
 

@@ -6,6 +6,8 @@ from gapline.generate import write_instances
 from gapline.model.contract import Arm
 from solvers.adapter_suites import TerminalArm
 
+pytestmark = pytest.mark.slow
+
 
 class TestPyvroomVrptw(TerminalArm):
     arm = Arm(name="vroom", solver="pyvroom", options={"exploration": 2})

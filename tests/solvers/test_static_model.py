@@ -40,6 +40,7 @@ def test_an_unknown_suffix_asks_for_the_problem(tmp_path):
         guess_problem(tmp_path / "instance.dat")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["hygese", "pyvroom"])
 def test_a_problem_that_the_solver_does_not_solve_is_one_line(tmp_path, solver):
     (path,) = write_instances("tdvrptw", tmp_path, name="adapter", customers=3)

@@ -3,10 +3,14 @@
 import json
 import subprocess
 
+import pytest
+
 from gapline.check import load_checker
 from gapline.generate import write_instances
 from gapline.model.contract import Arm
 from gapline.solvers import catalogue, check_setup, command_line
+
+pytestmark = pytest.mark.slow
 
 
 def test_timefold_keeps_the_windows_of_the_true_roads(tmp_path):

@@ -12,6 +12,8 @@ from gapline.solvers.jdk import jdk_lack
 from gapline.solvers.route_clock import read_clock
 from gapline.solvers.timefold_model import UNITS
 
+pytestmark = pytest.mark.slow
+
 # In a process of its own: a JVM cannot be started twice, nor taken out of one.
 CODE = """
 import json, logging, sys

@@ -7,6 +7,8 @@ from gapline.generate import write_instances
 from gapline.model.contract import Arm
 from solvers.adapter_suites import TerminalArm
 
+pytestmark = pytest.mark.slow
+
 
 class TestVrpCli(TerminalArm):
     arm = Arm(name="vrp-cli-5", solver="vrp-cli", options={"slices": 5, "iterations": 20}, tier=2)

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 import gapline as gl
-from gapline.errors import GaplineError, UncheckedError
+from gapline.errors import GaplineError, TraceError, UncheckedError
 from gapline.model.reading import Coverage
 from gapline.reference.snapshot import Snapshot
 from study.ruled_study import CELLS, write_study
@@ -38,7 +38,7 @@ def test_every_number_of_the_study_is_against_the_reference_that_leads(policy, m
 
 def test_sensitivity_is_judged_between_what_was_asked_for_and_the_other_policy():
     known = Snapshot.from_values({"i": 10.0}, name="known")
-    for policy, others in ((None, ["frozen, declared", "analysis"]), ("analysis", ["analysis", "frozen, declared"])):
+    for policy, others in ((None, ["given", "analysis"]), ("analysis", ["analysis", "given"])):
         study = gl.open_study(two_arms(), snapshots=[known], policy=policy)
         assert [entry.policy for entry in study.both] == others
     assert gl.open_study(two_arms(), snapshots=[known], policy="both").both[1].snapshot.values["i"].value == 8.0
@@ -128,7 +128,7 @@ def test_runs_are_left_out_by_cell_where_we_ran_them_and_by_arm_elsewhere(make):
 def test_the_contracts_policy_counts_unless_the_caller_names_another(make):
     folder = make(reference='policy = "analysis"')
     assert [entry.policy for entry in gl.open_study(folder).references] == ["analysis"]
-    assert gl.open_study(folder, policy="frozen").references[0].policy == "frozen, declared"
+    assert gl.open_study(folder, policy="frozen").references[0].policy == "given"
 
 
 def test_unchecked_candidates_are_refused_left_out_or_trusted():
@@ -141,3 +141,25 @@ def test_unchecked_candidates_are_refused_left_out_or_trusted():
     for choice, final in (({"allow_unchecked": True}, 0.2), ({"validation": "solver"}, 0.0)):
         found = gl.open_study(campaign, snapshots=[known], **choice).summary.frame["final_gap"][0]
         assert found == pytest.approx(final, abs=1e-15)
+
+
+def test_a_contract_states_the_direction_or_it_is_judged(make):
+    folder = make(ran=False)
+    runs = [
+        {"arm": arm, "instance": instance, "seed": seed, "horizon": {"i": 10.0, "j": 5.0}[instance]}
+        | {"status": "finished", "trace": [(time, 5.0 + time) for time in range(1, 5)]}
+        for arm, instance, seed in CELLS
+    ]
+    gl.Campaign.from_runs(runs).save(folder / "campaign", overwrite=True)
+    # Reading alone ranks nothing, and the contract has the word.
+    assert len(gl.read(folder)) == len(CELLS)
+    with pytest.raises(TraceError, match="seems to be maximised") as refused:
+        gl.open_study(folder.as_posix())
+    assert "`[objective] sense` of study.toml" in refused.value.hint
+    assert gl.open_study(folder.as_posix(), sense="max").envelopes.runs["best_raw"].unique().to_list() == [9.0]
+    text = (folder / "study.toml").read_text()
+    for sense, best in (("min", 6.0), ("max", 9.0)):
+        (folder / "study.toml").write_text(text.replace("[objective]", f'[objective]\nsense = "{sense}"'))
+        assert gl.open_study(folder.as_posix()).envelopes.runs["best_raw"].unique().to_list() == [best]
+        frozen = gl.freeze_snapshot(f"campaign:{folder}", name="best", trust_solver=True)
+        assert {entry.value for entry in frozen.values.values()} == {best}

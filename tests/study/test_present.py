@@ -31,7 +31,7 @@ def test_cells_without_a_whole_attempt_are_left_out_filled_or_refused(cells):
         absent_cells(cells, "refuse")
     assert absent_cells(cells[:1], "refuse")[1].height == 0
     assert absent_cells(None, "refuse")[1].height == 0
-    with pytest.raises(UsageError, match="missing: expected leave-out, empty, refuse, got 'drop'"):
+    with pytest.raises(UsageError, match="missing: expected leave-out, common, empty, refuse, got 'drop'"):
         absent_cells(cells, "drop")
 
 

@@ -44,7 +44,7 @@ def test_the_options_read_the_traces_of_a_study_as_the_study_is_read(tmp_path):
     options = score_options(load_contract(folder), folder)
     assert options == [
         *("--snapshot", str(folder / "known.json"), "--kernel", "maxform", "--weighting", "instance"),
-        *("--goal", "0.05", "--goal", "0.0", "--goal", "0.01", "--validation", "solver"),
+        *("--goal", "0.05", "--goal", "0.0", "--goal", "0.01", "--validation", "solver", "--seed", "0"),
     ]
     assert "--snapshot" not in score_options(load_contract(folder), folder, carried=True)
     plain = gl.open_study(gl.open(folder / "campaign"), snapshots=[folder / "known.json"], kernels=["maxform"])

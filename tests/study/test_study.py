@@ -5,8 +5,13 @@ from pathlib import Path
 import pytest
 
 import gapline as gl
+from gapline.cli.app import run
 from gapline.errors import GaplineError, IntegrityError, UsageError
+from gapline.journal.register import declare, register_plan
+from gapline.model.contract import load_contract
 from gapline.model.reading import Coverage
+from gapline.report.methods import methods_markdown
+from gapline.report.statements import make_statements
 from gapline.run.campaign import rebuild_campaign, run_study
 
 REFERENCES = {"one": 200.0, "two": 240.0}
@@ -82,7 +87,7 @@ def test_a_snapshot_that_was_rewritten_after_the_runs_is_refused_as_frozen(study
 def test_a_snapshot_with_an_early_date_that_nobody_registered_is_frozen_on_the_users_word_alone(study):
     other = gl.Snapshot.from_values(REFERENCES, name="other", as_of="2020-01-01T00:00:00+00:00")
     opened = gl.open_study(make_retrospective(study), snapshots=[other])
-    assert opened.references[0].policy == "frozen, declared"
+    assert opened.references[0].policy == "given"
 
 
 def make_retrospective(folder: Path) -> Path:
@@ -195,9 +200,9 @@ def test_means_of_every_result_are_the_same_to_the_last_bit():
 
 def test_both_policies_stand_side_by_side_and_the_declared_one_leads():
     study = open_runs(policy="both")
-    assert [entry.policy for entry in study.references] == ["frozen, declared", "analysis"]
+    assert [entry.policy for entry in study.references] == ["given", "analysis"]
     assert study.folded is study.references[1]
-    assert study.reading.reference.policy == "frozen, declared"
+    assert study.reading.reference.policy == "given"
 
 
 def test_without_a_reference_the_policy_analysis_takes_the_best_of_the_runs():
@@ -245,6 +250,29 @@ def test_the_fold_of_an_analysis_takes_the_tolerance_of_the_contract(study):
 def test_notes_of_a_store_stand_with_the_scores(tmp_path):
     (tmp_path / "lib.solu").write_text("=opt= i 10\n=best= j 10\n=best= k 10\n=inf= z\n")
     opened = gl.open_study(gl.Campaign.from_runs(trace_runs()), references=tmp_path / "lib.solu")
-    assert opened.references[0].policy == "frozen, declared"
+    assert opened.references[0].policy == "given"
     assert any("instances without a primal value: 1 (z)" in note for note in opened.notes())
-    assert any("as it stands" in note for note in opened.notes())
+    assert "lib: the date of these values is not stated" in opened.notes()
+
+
+def test_a_plan_registered_while_the_cells_were_moved_aside_is_not_called_frozen_or_declared_beforehand(study, capsys):
+    """The journal is empty for a moment; the starts in its journals are earlier than the line that was added then."""
+    journal, aside = study / "journal", study / "aside"
+    aside.mkdir()
+    (journal / "register.jsonl").unlink()
+    cells = [path for path in journal.iterdir() if path.is_dir()]
+    for cell in cells:
+        cell.rename(aside / cell.name)
+    register_plan(study, declare(study, load_contract(study)))
+    for cell in cells:
+        (aside / cell.name).rename(cell)
+    assert run(["score", str(study)]) == 1
+    assert "registered after the runs began" in capsys.readouterr().err
+    opened = gl.open_study(make_retrospective(study))
+    assert (opened.references[0].policy, opened.registered) == ("registered after the runs began", False)
+    assert any(note.startswith("the plan was registered after the runs began: at 20") for note in opened.notes())
+    text = make_statements(opened)
+    paragraph = methods_markdown(opened, text.facts, text.headline)
+    assert "a snapshot that was registered after the runs began" in paragraph
+    assert "1 contrast registered after the runs began" in paragraph
+    assert "before the first run" not in paragraph

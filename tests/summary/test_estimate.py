@@ -55,13 +55,16 @@ def test_few_instances_and_methods_that_need_more():
 
 
 def test_instances_that_are_all_alike():
-    """A point from ten instances that agree, nothing from three; no difference at all is no difference."""
-    for size, ends in ((3, (None, None)), (10, (0.1, 0.1))):
-        found = boot_of({"a": [1.0] * size, "b": [3.0] * size}).difference("b", "a").judge()
-        assert (found.low, found.high) == pytest.approx(ends)
+    """Their number gives a p; without spread there is no interval, and of ties neither."""
+    for size in (3, 10):
+        difference = boot_of({"a": [1.0] * size, "b": [3.0] * size}).difference("b", "a")
+        found = difference.judge()
+        assert (found.low, found.high) == (None, None)
         assert found.p == found.smallest == 2.0 ** (1 - size)
-    same = boot_of({"a": [1.0, 4.0], "b": [1.0, 4.0]}).difference("a", "b").judge()
-    assert same == (0.0, 0.0, 1.0, None, None)
+        assert not difference.tied
+    same = boot_of({"a": [1.0, 4.0], "b": [1.0, 4.0]}).difference("a", "b")
+    assert same.judge() == (None, None, 1.0, None, "the 2 instances are all alike: no spread to judge by")
+    assert same.tied
 
 
 def test_the_rounding_of_means_is_no_spread():

@@ -15,10 +15,11 @@ from gapline.summary.intervals import (
     studentized_p,
     two_sided_p,
 )
+from profiles import examples
 
 
 @given(st.lists(st.floats(0, 1), min_size=3, max_size=20, unique=True))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_acceleration_in_one_stratum_is_the_jackknifes(values):
     data = np.array(values)
     n = len(data)

@@ -108,7 +108,7 @@ def test_unknown_statistics_are_refused(statistic):
 
 
 def test_unknown_groups_are_refused():
-    with pytest.raises(UsageError, match="by: expected columns of the scores, got solver"):
+    with pytest.raises(UsageError, match="by: expected columns of the runs, got solver"):
         gl.summarise(scored([run()]), by="solver")
 
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from statsmodels.stats.power import TTestPower
 
 import gapline as gl
 from gapline.errors import UsageError
@@ -81,7 +80,10 @@ def test_the_pilot_shows_what_it_says_with_few_instances_too(sizes):
     assert simulated_power(design.detectable(), sizes, design.spread.seen) == pytest.approx(0.8, abs=0.05)
 
 
+@pytest.mark.slow
 def test_many_instances_of_one_panel_are_the_classical_sample_size():
+    from statsmodels.stats.power import TTestPower
+
     design = Design(known([10], [1.0], [0.0]), 0.8, 0.95)
     expected = TTestPower().solve_power(effect_size=0.15, alpha=0.05, power=0.8)
     assert design.fewest(0.15, design.spread.variances(1)) == (int(np.ceil(expected)),)
@@ -138,8 +140,11 @@ def test_words_say_which_of_the_two_helps_more():
     assert any("with what you have (16 instances, 3 seeds)" in line for line in words)
 
 
+@pytest.mark.slow
 def test_instances_that_count_alike_are_planned_alike():
     """With one panel the weightings agree; with unequal ones they do not."""
+    from statsmodels.stats.power import TTestPower
+
     one = noisy(panels="p")
     table = {w: power_table(one, pairs=[("a", "b")], weighting=w).frame for w in ("panel", "instance")}
     assert table["panel"].equals(table["instance"])
@@ -159,6 +164,12 @@ def test_what_a_pilot_cannot_say_has_a_reason():
     assert table.words() == ["a - b: nothing can be said: one instance alone"]
     alike = pilot({(a, "p", f"i{k}"): [0.6 + 0.1 * (a == "a")] * 2 for a in "ab" for k in range(4)})
     assert power_table(alike, pairs=[("a", "b")], deltas=[0.01], seeds=[1]).frame["reason"].to_list() == [NO_SPREAD]
+
+
+def test_a_difference_that_no_campaign_is_large_enough_for_has_a_reason():
+    for delta in (1e-9, 1e-320):
+        (row,) = power_table(noisy(), pairs=[("a", "b")], deltas=[delta], seeds=[1]).frame.iter_rows(named=True)
+        assert (row["instances"], row["reason"]) == (None, "more than 1,000,000,000,000 instances")
 
 
 def test_questions_that_make_no_sense_are_refused():

@@ -56,8 +56,10 @@ def test_a_win_is_an_instance_on_which_no_other_arm_is_as_good():
     assert frame.select("arm", "wins", "ties", "losses").rows() == [("a", 1, 1, 2), ("b", 1, 1, 2), ("c", 1, 0, 3)]
 
 
-def test_ranking_is_on_common_instances():
-    boot = boot_of({"a": [1, 9], "b": [2]}, draws=50)
-    found = ranking(boot)
+def test_arms_are_ranked_that_ran_the_same_instances_and_named_ones_on_those_that_all_ran():
+    boot = boot_of({"a": [1, 9], "b": [2], "c": [2, 7]}, draws=50)
+    assert ranking(boot).frame["arm"].to_list() == ["c", "a"]
+    assert "other instances, not ranked: b (1 of these 2)" in ranking(boot).caption()
+    found = ranking(boot, arms=["a", "b"])
     assert found.frame["arm"].to_list() == ["a", "b"]
     assert "1 of 2 instances" in found.notes[0]

@@ -4,8 +4,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from statsmodels.formula.api import ols
-from statsmodels.stats.anova import anova_lm
 
 from gapline.summary.cells import build_cells
 from gapline.summary.spread import pilot_spread
@@ -26,12 +24,16 @@ def split(tables, *, seeds=None, second=None):
 
 
 def mean_squares(table, formula):
+    from statsmodels.formula.api import ols
+    from statsmodels.stats.anova import anova_lm
+
     rows = [(value, f"i{i}", f"s{s}") for (i, s), value in np.ndenumerate(table)]
     fit = ols(formula, pd.DataFrame(rows, columns=["d", "i", "s"])).fit()
     found = anova_lm(fit)
     return found["sum_sq"] / found["df"], found
 
 
+@pytest.mark.slow
 def test_crossed_seeds_are_a_two_way_table():
     draw = np.random.default_rng(3)
     table = draw.normal(size=(6, 1)) + 0.7 * draw.normal(size=4) + draw.normal(size=(6, 4))
@@ -48,6 +50,7 @@ def test_crossed_seeds_are_a_two_way_table():
     assert spread.variances(4) == pytest.approx([np.var(table.mean(axis=1), ddof=1)])
 
 
+@pytest.mark.slow
 def test_seeds_of_their_own_are_a_one_way_table():
     draw = np.random.default_rng(4)
     table = 2 * draw.normal(size=(5, 1)) + draw.normal(size=(5, 3))

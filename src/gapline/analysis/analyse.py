@@ -17,7 +17,7 @@ from gapline.analysis.cutoff_sweep import CutoffSweep, cutoff_sweep
 from gapline.analysis.events import Events, collect_groups
 from gapline.analysis.health import Health, completeness, health
 from gapline.analysis.horizon_sweep import HorizonSweep, horizon_sweep
-from gapline.analysis.ladders import Ladder, arms_apart, study_ladders
+from gapline.analysis.ladders import Ladder, study_ladders
 from gapline.analysis.metric_sensitivity import MetricSensitivity, metric_sensitivity
 from gapline.analysis.neighbours.attainment_difference import AttainmentDifference, attainment_difference
 from gapline.analysis.neighbours.compared import Compared, compare_cells
@@ -40,7 +40,7 @@ from gapline.model.tables import RUN_KEY, RunKey
 from gapline.model.text import counted
 from gapline.reference.choose import LabelledSnapshot
 from gapline.scoring.curve import group_rows
-from gapline.scoring.kernels import PAPER_KERNELS, Kernel, KernelCode, parse_kernel
+from gapline.scoring.kernels import PAPER_KERNELS, Kernel, parse_kernel
 from gapline.scoring.reading import reference_column
 from gapline.scoring.scores import Scores
 from gapline.study import DEFAULT_KERNEL, Study
@@ -89,8 +89,7 @@ class Analysis(Shown):
     def references_by_name(self) -> dict[str, LabelledSnapshot]:
         """Every reference under a short name: its policy, or its own name where two share a policy."""
         entries = self.study.both
-        # "frozen, declared" and "frozen" are one word in a column; the label keeps the difference.
-        words = [entry.policy.partition(",")[0] for entry in entries]
+        words = [entry.policy for entry in entries]
         names = [entry.snapshot.name for entry in entries]
         if len(set(words)) == len(words):
             names = words
@@ -115,6 +114,7 @@ class Analysis(Shown):
             weighting=self.study.weighting,
             tolerance=self.study.tolerance,
             tier_two=[arm for arm in self.study.tier_two if arm not in self.apart],
+            ranked=self.study.ranked_arms,
         )
 
     @cached_property
@@ -137,8 +137,8 @@ class Analysis(Shown):
 
     @cached_property
     def apart(self) -> tuple[str, ...]:
-        """Arms that are steps of declared ladders of tier 2: described along their steps, no part of the campaign."""
-        return arms_apart(self.study)
+        """Arms of tier 2 that are steps of ladders: described along their steps, no part of the campaign."""
+        return self.study.apart
 
     @cached_property
     def main_study(self) -> Study:
@@ -154,6 +154,12 @@ class Analysis(Shown):
     def main_words(self) -> str:
         """How much of the plan the campaign itself rests on, and what stands apart."""
         return f"{self.main_study.coverage}{self.apart_words}"
+
+    @property
+    def ranked_words(self) -> str:
+        """The same, and which arms are ranked where not all of them are."""
+        ranked = str(self.study.instance_set)
+        return f"{self.main_words}; {ranked}" if ranked else self.main_words
 
     @property
     def apart_words(self) -> str:
@@ -244,7 +250,7 @@ class Analysis(Shown):
             weight=self.study.weight,
             baseline=self.readings.pooled(0, 0),
             cutoffs=self.cutoffs_at,
-            tier_one=self.study.tier_one,
+            compared=self.study.ranked_arms,
         )
 
     @cached_property
@@ -286,32 +292,29 @@ class Analysis(Shown):
         """Why nothing is ranked by the classical rank methods, or None where it is."""
         if self.study.no_intervals is not None:
             return self.study.no_intervals
-        beaten = int(self.study.scores[0].frame["beaten"].sum())
-        if beaten and parse_kernel(self.study.kernels[0]).code is KernelCode.BERTHOLD:
-            return f"berthold is out of its envelope: {beaten:,} runs end below their reference"
-        return None
+        return self.study.why_unranked
 
     @cached_property
     def ranks(self) -> MeanRanks | None:
-        """Mean ranks of tier-1 arms with Friedman's and Nemenyi's tests."""
+        """Mean ranks of the ranked arms with Friedman's and Nemenyi's tests."""
         if self.no_ranks or self._compared is None:
             return None
         return mean_ranks(self._compared, level=self.study.level)
 
     @cached_property
     def ratings(self) -> Ratings | None:
-        """Bradley-Terry ratings of tier-1 arms."""
+        """Bradley-Terry ratings of the ranked arms."""
         if self.no_ranks or self._compared is None:
             return None
         return ratings(self._compared, **self._drawn)
 
     @cached_property
     def neighbour_pairs(self) -> NeighbourPairs | None:
-        """Pairs of tier-1 arms by Wilcoxon's test, probability of improvement and area between their curves."""
+        """Pairs of ranked arms by Wilcoxon's test, probability of improvement and area between their curves."""
         if self.no_ranks or self._compared is None:
             return None
         study = self.study
-        pairs = [*study.declared, *remaining_pairs(study.declared, study.tier_one)]
+        pairs = [*study.declared, *remaining_pairs(study.declared, study.ranked_arms)]
         bounded = parse_kernel(study.kernels[0]).before is not None
         areas = None
         if bounded:
@@ -335,7 +338,7 @@ class Analysis(Shown):
 
     @cached_property
     def attainment_differences(self) -> tuple[AttainmentDifference, ...]:
-        """Where in time and quality the arms of a pair differ: declared contrasts, else the two best tier-1 arms."""
+        """Where in time and quality the arms of a pair differ: declared contrasts, else the two best arms."""
         study = self.study
         if study.envelopes.scale.signed:
             return ()
@@ -443,8 +446,8 @@ def analyse(
     study
         What `gapline.open_study` returns.
     ladders
-        Columns of the runs table along which ladders are shown; where not given, the ladders of the contract, and
-        without these the columns that take several values.
+        Ladders of the study by name, or columns of the runs table; where not given, the ladders that the contract
+        declares or the runs record, and without these the columns of numbers that take several values.
     screen
         Thresholds of the complementarity rule: max_score, min_final, min_attainment.
     par

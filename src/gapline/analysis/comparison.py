@@ -12,6 +12,7 @@ from gapline.analysis.gate import ERROR, POWER, Gate, Question, judge_gate
 from gapline.capture.read import matches_of
 from gapline.errors import MixedScoresError, UsageError, listing
 from gapline.model.document import as_document
+from gapline.model.instance_set import InstanceSet
 from gapline.model.reading import add_coverage
 from gapline.model.tables import COMPARISON
 from gapline.model.text import meant
@@ -100,6 +101,11 @@ class Comparison(JudgedTable):
             f"interval by {self.how}; {self.reading.line()}"
         )
 
+    @property
+    def empty(self) -> bool:
+        """Whether no run of the two arms found a solution."""
+        return not bool((self.scores.frame["steps"] > 0).any())
+
     def gate(
         self,
         limit: float = 0.0,
@@ -118,6 +124,7 @@ class Comparison(JudgedTable):
             method=self.method,
             absent=self.absent,
             allow_missing=allow_missing,
+            empty=self.empty,
             seed=self.seed,
         )
 
@@ -195,7 +202,8 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
         )
     studies = list(dict.fromkeys([first.study, second.study]))
     notes += few_notes(whole.instances, judged.p, judged.smallest, lead.interval)
-    notes += [note for study in studies for note in study.notes()]
+    # How many runs beat their references is said of the two arms alone.
+    notes += [note for study in studies for note in study.notes() if note != study.scores[0].beaten]
     return Comparison(
         frame=panels.with_columns(machine_differs=pl.lit(_differ(machines))),
         first=first.name,
@@ -297,7 +305,7 @@ def check_comparable(first: Side, second: Side) -> list[str]:
             f"expected instances that both ran, got none of {first.name} and {second.name} in common"
         )
     if joined.filter(pl.col("announced") != pl.col("announced_second")).height:
-        notes.append("the solvers were told different horizons: each score is conditional on the one announced")
+        notes.append("the runs state different horizons: each score is conditional on the one stated")
     return notes
 
 
@@ -370,7 +378,9 @@ def paired_scores(first: Side, second: Side) -> Scores:
     coverage = add_coverage([part.reading.coverage for part in parts])
     scale = join_time_scales([part.reading.time_scale for part in parts])
     packages = tuple(dict.fromkeys(package for part in parts for package in part.reading.packages))
-    reading = replace(parts[0].reading, coverage=coverage, time_scale=scale, packages=packages)
+    # Two arms are compared on the instances that both ran, whatever others ran; nothing is ranked.
+    alone = InstanceSet(parts[0].reading.instance_set.rule)
+    reading = replace(parts[0].reading, coverage=coverage, time_scale=scale, packages=packages, instance_set=alone)
     return replace(parts[0], frame=frame, reading=reading)
 
 

@@ -75,6 +75,8 @@ def complementarity(
 ) -> Complementarity:
     """Screen all arms, panel by panel, for similar scores with different endpoints or attainment.
 
+    Only arms that ran the same instances of a panel are a pair there.
+
     A pair is selected where the scores differ by at most `max_score`, and the raw final gaps by at least `min_final` or
     the attainment of the goal by at least `min_attainment`. Means are over instances as the scores are; final gaps over
     non-empty runs alone. Thresholds hold to 1e-12, so that a difference of exactly ten points counts as ten points.
@@ -95,11 +97,16 @@ def complementarity(
     score = cells.panel_means(cells.instance_means(scores))
     final = cells.panel_means(cells.instance_means(raw, where=full))
     attained = cells.panel_means(cells.instance_means(np.isfinite(hits).astype(np.float64)))
+    has = cells.counts() > 0
     rows = []
     for panel, name in enumerate(cells.panels):
         for one, other in combinations(range(len(cells.arms)), 2):
+            inside = cells.panel == panel
+            # Means over other instances of the panel may be alike or apart whatever the arms do.
+            if not np.array_equal(has[one, inside], has[other, inside]):
+                continue
             cell = [abs(float(means[one, panel]) - float(means[other, panel])) for means in (score, final, attained)]
-            # One of the two did not run in this panel.
+            # Neither of the two ran in this panel.
             if np.isnan(cell[0]):
                 continue
             rows.append((name, cells.arms[one], cells.arms[other], *(finite_or_none(value) for value in cell)))

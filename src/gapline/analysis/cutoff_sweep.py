@@ -52,8 +52,8 @@ class CutoffSwap:
 class CutoffSweep(Shown):
     """Scores by kind of weight, cutoff and arm; the columns stand in `model/tables.py`.
 
-    `flips` are the pairs of tier-1 arms whose order at a cutoff of the grid is not that under the declared weight.
-    `swaps` are the exact cutoffs, from the smallest of the grid up to the horizon, at which two tier-1 arms swap; None
+    `flips` are the pairs of ranked arms whose order at a cutoff of the grid is not that under the declared weight.
+    `swaps` are the exact cutoffs, from the smallest of the grid up to the horizon, at which two ranked arms swap; None
     where horizons differ and there is no common curve to find them on.
     """
 
@@ -67,6 +67,7 @@ class CutoffSweep(Shown):
     flips: pl.DataFrame
     swaps: tuple[CutoffSwap, ...] | None
     sweep: HorizonSweep
+    compared: tuple[str, ...]
 
     def to_polars(self) -> pl.DataFrame:
         """Return the scores by kind of weight, cutoff and arm."""
@@ -103,7 +104,7 @@ def cutoff_sweep(
     weight: str = "uniform",
     baseline: Floats,
     cutoffs: Sequence[float] | None = None,
-    tier_one: Sequence[str] = (),
+    compared: Sequence[str] = (),
 ) -> CutoffSweep:
     """Score the arms under both logarithmic weights at each cutoff.
 
@@ -115,14 +116,14 @@ def cutoff_sweep(
         The score of each arm under the declared weight.
     cutoffs
         Seconds below every horizon; powers of ten up to half of the shortest horizon where not given.
-    tier_one
+    compared
         The arms whose order is judged.
     """
     shortest = float(envelopes.runs["horizon"].to_numpy().min())
     grid = check_cutoffs(cutoffs, shortest) if cutoffs else default_cutoffs(shortest)
     tables = {kind: log_weight_scores(envelopes, references, cells, sweep, kernel, kind, grid) for kind in KINDS}
     order = {arm: row for row, arm in enumerate(cells.arms)}
-    pairs = list(combinations([arm for arm in cells.arms if arm in tier_one], 2))
+    pairs = list(combinations([arm for arm in cells.arms if arm in compared], 2))
     flips = [
         (kind, cutoff, a, b)
         for kind, table in tables.items()
@@ -146,6 +147,7 @@ def cutoff_sweep(
         flips=pl.DataFrame(flips, schema=CUTOFF_FLIPS, orient="row"),
         swaps=swaps,
         sweep=sweep,
+        compared=tuple(compared),
     )
 
 

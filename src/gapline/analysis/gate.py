@@ -6,7 +6,11 @@
 | `non-inferior` | unless the second arm is shown to be worse by less than the limit |
 | `superior` | unless the second arm is shown to be better by more than the limit |
 
-What is "shown" is a one-sided statement at the gate's error. How often the gate errs, and what it finds, is simulated
+What is "shown" is a one-sided statement at the gate's error. Where no run found a solution every gate fails. Without
+spread there is no interval and no error rate: differences that are all 0 pass the first two gates and fail the third;
+equal ones that are not 0 fail the first gate beyond the limit, and the others, which cannot be decided.
+
+How often the gate errs, and what it finds, is simulated
 on the given runs: instances are drawn anew inside their panels, their differences from the panel's mean with a sign of
 either kind and a little noise, and each such campaign is judged like the real one.
 """
@@ -19,12 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapline.errors import GaplineError, UsageError, listing
+from gapline.summary.cells import TIE
 from gapline.summary.estimate import Estimate, Method, of_shares, parse_method
 from gapline.summary.intervals import check_level
 from gapline.summary.student import panel_centred, stratified_moments, student_interval
 
 Floats = NDArray[np.float64]
 ERROR = 0.05
+NO_SOLUTION = "no run found a solution"
 # The power that a suggested limit has.
 POWER = 0.8
 # Campaigns in a simulation: the rate of a 5 % error is known to about ±1 %.
@@ -66,6 +72,8 @@ class Gate:
         The true difference that it finds in 80 % of comparisons.
     suggested
         The limit at which the gate finds in 80 % what `finds` speaks of.
+    basis
+        What the verdict rests on where there is no interval; then all numbers above are None.
     """
 
     question: str
@@ -80,6 +88,7 @@ class Gate:
     detects: float | None
     suggested: float | None
     campaigns: int
+    basis: str | None = None
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -88,7 +97,7 @@ class Gate:
     def words(self) -> list[str]:
         """Say how often the gate errs and what it finds, a sentence each."""
         if self.wrong is None or self.detects is None:
-            return []
+            return [self.basis] if self.basis else []
         size = f"{self.wrong:.1%} of {self.campaigns:,} simulated on these runs"
         at_most = f"in at most {self.error:.0%} ({size})"
         if self.question == Question.NON_INFERIOR:
@@ -112,11 +121,13 @@ def judge_gate(
     method: str | Method,
     absent: tuple[str, ...] = (),
     allow_missing: bool = False,
+    empty: bool = False,
     seed: int = 1,
 ) -> Gate:
     """Judge a difference (second minus first) by a named question, and simulate the rates of the gate.
 
-    Missing runs fail every gate, unless they are allowed: half of a campaign proves nothing.
+    Missing runs fail every gate, unless they are allowed: half of a campaign proves nothing. `empty` says that no run
+    found a solution, which fails every gate.
     """
     asked = _parse_question(question)
     if not (np.isfinite(limit) and limit >= 0):
@@ -124,12 +135,16 @@ def judge_gate(
     check_level(error)
     if not error < 0.5:
         raise UsageError(f"error of a gate: expected a share below 0.5, got {error:g}")
+    if empty:
+        return _blank(asked, limit, error, NO_SOLUTION)
     # A one-sided statement is an end of the two-sided interval that leaves as much out on either side.
     found = estimate.judge(method=method, level=1 - 2 * error)
     if found.low is None or found.high is None:
         # First of all: an interval over half of the runs may look fine, and is no evidence.
         if absent and not allow_missing:
             return _blank(asked, limit, error, _missing(absent))
+        if estimate.tied or estimate.flat:
+            return _without_spread(asked, limit, error, estimate)
         raise GaplineError(f"gate {asked}: expected an interval, got none: {found.reason}")
     bound = found.low if asked is Question.WORSE else found.high
     because = _missing(absent) if absent and not allow_missing else _verdict(asked, bound, limit)
@@ -209,5 +224,26 @@ def _missing(absent: tuple[str, ...]) -> str:
     return f"{len(absent):,} runs are missing: {listing(absent, most=5)}"
 
 
-def _blank(question: Question, limit: float, error: float, because: str) -> Gate:
-    return Gate(question.value, limit, error, True, because, None, None, None, None, None, None, 0)
+def _without_spread(question: Question, limit: float, error: float, estimate: Estimate) -> Gate:
+    """Judge differences that are all alike: of their size nothing but the size itself is known."""
+    basis = no_spread_words(estimate)
+    if estimate.tied:
+        because = "not shown to be better: " + basis if question is Question.SUPERIOR else None
+    elif question is Question.WORSE:
+        because = f"worse by more than {limit:g}" if estimate.value > limit + TIE else None
+    else:
+        because = f"undecidable: {basis}"
+    return _blank(question, limit, error, because, basis)
+
+
+def no_spread_words(estimate: Estimate) -> str:
+    """Say what is known of a difference without spread."""
+    cells = "the only cell" if estimate.instances == 1 else f"all {estimate.instances:,} cells"
+    if estimate.tied:
+        return f"identical in {cells}; no interval, no error rate"
+    return f"a difference of {estimate.value:+.5g} without spread over {cells}; no interval, no error rate"
+
+
+def _blank(question: Question, limit: float, error: float, because: str | None, basis: str | None = None) -> Gate:
+    numbers = (None,) * 6
+    return Gate(question.value, limit, error, because is not None, because, *numbers, campaigns=0, basis=basis)

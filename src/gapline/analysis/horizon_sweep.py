@@ -19,6 +19,7 @@ from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.model.compiled import compiled
 from gapline.model.expected import expect
+from gapline.model.instance_set import instance_groups
 from gapline.model.reading import TOLERANCE
 from gapline.model.scratch import scratch_array
 from gapline.model.shown import Shown
@@ -71,7 +72,7 @@ class Swap:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class HorizonSweep(Shown):
-    """Exact score curves over the horizon, and the swaps of every pair of arms."""
+    """Exact score curves over the horizon, and the swaps of every pair of arms that ran the same instances."""
 
     curves: dict[str, SweepCurve]
     swaps: dict[tuple[str, str], tuple[Swap, ...]]
@@ -81,8 +82,8 @@ class HorizonSweep(Shown):
     weighting: str
 
     def swaps_of(self, a: str, b: str) -> tuple[Swap, ...]:
-        """Return the swaps of two arms in the order of the horizon."""
-        return self.swaps[a, b] if (a, b) in self.swaps else self.swaps[b, a]
+        """Return the swaps of two arms in the order of the horizon; none of arms that ran other instances."""
+        return self.swaps.get((a, b)) or self.swaps.get((b, a), ())
 
     def table(self, *, points: int = GRID) -> pl.DataFrame:
         """Return arm, horizon, score at equal steps up to the full horizon, for printing; the curves are exact."""
@@ -175,7 +176,8 @@ def horizon_sweep(
     ]
     curves = {curve.arm: curve for curve in in_threads(lambda given: sweep_curve(*given, chosen), wanted)}
     end = 1.0 if relative else float(horizons[0])
-    pairs = list(combinations(curves, 2))
+    group = instance_groups(envelopes.rows)
+    pairs = [(a, b) for a, b in combinations(curves, 2) if group[a] == group[b]]
     found = in_threads(lambda pair: find_swaps(curves[pair[0]], curves[pair[1]], end), pairs)
     swaps = dict(zip(pairs, found, strict=True))
     return HorizonSweep(curves, swaps, end, relative, chosen.name, rule.value)

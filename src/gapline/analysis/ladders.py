@@ -1,22 +1,27 @@
 """Ladders of settings: one solver at several numbers of slices or threads, step by step, with what the checker says.
 
-A contract declares its ladders. Those of tier 2 are evidence of their own beside the campaign: they are described along
-their steps, and the sensitivity analyses, which speak of the campaign, leave them out.
+A contract declares its ladders, and the runs record them (`model/ladders.py`). Those of tier 2 are evidence of their
+own beside the campaign: they are described along their steps. The sensitivity analyses speak of the campaign: they
+leave these out.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from gapline.analysis.health import count_runs, ladder_columns
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
+from gapline.model.instance_set import InstanceSet, decide_instance_set
 from gapline.model.reading import Reading
 from gapline.model.result_table import ResultTable
 from gapline.scoring.goals import attainment_name
+from gapline.scoring.kernels import KernelCode, parse_kernel
 from gapline.summary.means import summarise
+from gapline.summary.ranking import rank_means
 
 if TYPE_CHECKING:
     from gapline.study import Study
@@ -24,20 +29,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Ladder(ResultTable):
-    """One row per step, in the order of the contract, or of the settings where no contract says it.
+    """One row per step of `settings`, the smallest first.
 
-    After arm and settings: the counts of `Health`, `instances`, `first_valid` (the time by which half of the runs have
-    a valid incumbent; null where fewer than half ever have one), and the means of the first kernel, of the final gap
-    and of the attainment of the first goal, as `gapline score` has them.
+    After arm and settings: `rank` by the mean of the first kernel, among the steps that ran the same instances (null
+    for the others, and where the kernel ranks nothing); the counts of `Health`, `instances`, `first_valid` (the time by
+    which half of the runs have a valid incumbent; null where fewer than half ever have one), and the means of the first
+    kernel, of the final gap and of the attainment of the first goal, as `gapline score` has them.
     """
 
+    name: str
     settings: tuple[str, ...]
     reading: Reading
-
-    @property
-    def name(self) -> str:
-        """What is varied."""
-        return ", ".join(self.settings)
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -49,67 +51,81 @@ class Ladder(ResultTable):
         return f"ladder of {self.name}; {self.reading.line()}"
 
 
-def declared_steps(study: "Study") -> dict[tuple[str, ...], dict[str, dict[str, object]]]:
-    """Return the ladders of a contract: what is varied -> arm -> its setting; of arms that have runs or lack them."""
-    found: dict[tuple[str, ...], dict[str, dict[str, object]]] = {}
-    present = set(study.cells["arm"].unique())
-    for arm in () if study.contract is None else study.contract.arms:
-        if arm.steps and arm.name in present:
-            found.setdefault(tuple(arm.steps), {})[arm.name] = dict(arm.steps)
-    return found
-
-
-def arms_apart(study: "Study") -> tuple[str, ...]:
-    """Return the arms that are steps of declared ladders of tier 2; none where the study has no other arms."""
-    steps = [arm for arms in declared_steps(study).values() for arm in arms if arm in study.tier_two]
-    everyone = set(study.envelopes.runs["arm"].unique())
-    return tuple(arm for arm in steps if arm in everyone) if everyone - set(steps) else ()
-
-
-def study_ladders(study: "Study", columns: Sequence[str] | None = None, /) -> dict[str, Ladder]:
+def study_ladders(study: "Study", names: Sequence[str] | None = None, /) -> dict[str, Ladder]:
     """Return the ladders of a study by what they vary.
 
-    Those that the contract declares; without a contract, along each column of the runs table that takes several values
-    as a setting does; along `columns` where these are given.
+    Those that the contract declares or the runs record. Where neither names any, along each column of the runs table
+    that takes several values as a setting does. `names` are those of ladders, or columns of the runs table.
     """
-    if columns is None and study.contract is not None:
-        found = [_declared_ladder(study, settings, arms) for settings, arms in declared_steps(study).items()]
-    else:
-        runs = study.envelopes.runs
-        names = ladder_columns(runs) if columns is None else list(columns)
-        if unknown := [name for name in names if name not in runs.columns]:
-            raise UsageError(f"ladder: expected columns of the runs table, got {listing(unknown)}")
-        found = [_column_ladder(study, name) for name in names]
-    return {ladder.name: ladder for ladder in found}
+    known, runs = study.ladders, study.envelopes.runs
+    if names is None:
+        names = list(known) or ([] if study.contract is not None else ladder_columns(runs))
+    if unknown := [name for name in names if name not in known and name not in runs.columns]:
+        raise UsageError(f"ladder: expected ladders or columns of the runs table, got {listing(unknown)}")
+    return {name: _steps(study, name) if name in known else _column(study, name) for name in names}
 
 
-def _declared_ladder(study: "Study", settings: tuple[str, ...], arms: dict[str, dict[str, object]]) -> Ladder:
+def _steps(study: "Study", name: str) -> Ladder:
+    arms = study.ladders[name]
+    settings = tuple(next(iter(arms.values())))
     steps = pl.DataFrame(
-        {"arm": list(arms), **{name: [step[name] for step in arms.values()] for name in settings}}, strict=False
+        {"arm": list(arms), **{setting: [step[setting] for step in arms.values()] for setting in settings}},
+        strict=False,
     )
     part = study.envelopes.select(pl.col("arm").is_in(list(arms)))
     # Steps without any run stay in the table, with a count of 0: that they are missing is what it has to show.
     counts = steps.join(_counts(study, part, ["arm"]), on="arm", how="left", maintain_order="left")
-    whole = [name for name in counts.columns if counts[name].dtype == pl.Int64 and name not in settings]
-    return _ladder(study, settings, counts.with_columns(pl.col(whole).fill_null(0)))
+    whole = [column for column in counts.columns if counts[column].dtype == pl.Int64 and column not in settings]
+    return _ladder(study, name, settings, counts.with_columns(pl.col(whole).fill_null(0)), ["arm"])
 
 
-def _column_ladder(study: "Study", name: str) -> Ladder:
+def _column(study: "Study", name: str) -> Ladder:
     part = study.envelopes.select(pl.col(name).is_not_null())
-    return _ladder(study, (name,), _counts(study, part, ["arm", name]))
+    return _ladder(study, name, (name,), _counts(study, part, ["arm", name]).sort(name, "arm"), ["arm", name])
 
 
-def _ladder(study: "Study", settings: tuple[str, ...], frame: pl.DataFrame) -> Ladder:
+def _ladder(study: "Study", name: str, settings: tuple[str, ...], frame: pl.DataFrame, groups: Sequence[str]) -> Ladder:
     arms = frame["arm"].unique().to_list()
     runs = study.envelopes.runs.filter(pl.col("arm").is_in(arms))
+    found = _instance_set(study, frame, groups)
+    frame = frame.with_columns(rank=_ranks(study, frame, groups, found)).select(
+        *groups,
+        *(setting for setting in settings if setting not in groups),
+        "rank",
+        pl.exclude(*groups, *settings, "rank"),
+    )
     reading = replace(
         study.reading,
         coverage=study.coverage_of(arms),
         horizons=tuple(sorted(runs["horizon"].unique().to_list())),
         kernels=study.kernels[:1],
         tier_two=(),
+        instance_set=found,
     )
-    return Ladder(frame=frame, settings=settings, reading=reading)
+    return Ladder(frame=frame, name=name, settings=settings, reading=reading)
+
+
+def _label(groups: Sequence[str]) -> pl.Expr:
+    """Name a step: its arm, with the setting where one arm has several."""
+    words = [pl.col("arm"), *(pl.format(f" {name}={{}}", name) for name in groups if name != "arm")]
+    return pl.concat_str(words)
+
+
+def _instance_set(study: "Study", frame: pl.DataFrame, groups: Sequence[str]) -> InstanceSet:
+    """Decide which steps are ranked, as among arms: the largest group that ran the same instances."""
+    runs = study.envelopes.runs.join(frame.select(groups), on=groups, how="semi", nulls_equal=True)
+    steps = runs.select("panel", "instance", arm=_label(groups))
+    return decide_instance_set(steps, ladders=[], rule=study.missing, left_out=study.lacking)
+
+
+def _ranks(study: "Study", frame: pl.DataFrame, groups: Sequence[str], found: InstanceSet) -> pl.Series:
+    kernel = study.kernels[0]
+    beaten = study.scores[0].frame.join(frame.select(groups), on=groups, how="semi", nulls_equal=True)["beaten"].any()
+    outside = bool(beaten) and parse_kernel(kernel).code is KernelCode.BERTHOLD
+    names, means = frame.select(_label(groups)).to_series().to_list(), frame[kernel].to_list()
+    known = [k for k, name in enumerate(names) if found.ranked(name) and means[k] is not None and not outside]
+    ranks = dict(zip(known, rank_means(np.array([means[k] for k in known], np.float64)).tolist(), strict=True))
+    return pl.Series([ranks.get(k) for k in range(len(names))], dtype=pl.Int64)
 
 
 def _counts(study: "Study", part: Envelopes, groups: list[str]) -> pl.DataFrame:

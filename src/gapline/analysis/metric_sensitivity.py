@@ -12,21 +12,20 @@ from gapline.analysis.readings import Readings
 from gapline.model.document import as_document
 from gapline.model.shown import Shown
 from gapline.model.tables import METRIC_KERNEL_RATIOS, METRIC_POOLED, METRIC_RATIOS, METRIC_RUNS
-from gapline.reference.beaten import is_beaten
 from gapline.scoring.kernels import KernelCode
-from gapline.summary.cells import finite_or_none
+from gapline.summary.cells import TIE, finite_or_none
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MetricSensitivity(Shown):
     """Every run rescored under every kernel and reference; the columns stand in `model/tables.py`.
 
-    `runs` counts, arm by arm, the runs of which no candidate was accepted under a threshold (`saturated`, null under a
-    kernel without one) and the runs by the sign of their score (within the tolerance is zero); `saturated` and `signs`
-    are its sums. A ratio is null unless both pooled means are positive: `ratios` has b over a under one kernel,
-    `kernel_ratios` one kernel over the default one for an arm. `pairs` counts pairs
-    of tier-1 arms × panels that are not tied under the default kernel and the first reference; reversals are against
-    that kernel under the same reference, and against that reference under the same kernel.
+    `runs` counts, arm by arm, the runs that score THETA - 1 under `dimacs:THETA` as an empty run does (`saturated`,
+    null under a kernel without a threshold) and the runs by the sign of their score (within the tolerance is zero);
+    `saturated` and `signs` are its sums. A ratio is null unless both pooled means are positive: `ratios` has b over a
+    under one kernel, `kernel_ratios` one kernel over the default one for an arm. `pairs` counts pairs of ranked arms ×
+    panels that are not tied under the default kernel and the first reference; reversals are against that kernel under
+    the same reference, and against that reference under the same kernel.
     """
 
     pooled: pl.DataFrame
@@ -37,6 +36,7 @@ class MetricSensitivity(Shown):
     kernel_ratios: pl.DataFrame
     pairs: int
     reversals: tuple[Reversal, ...]
+    ranked: tuple[str, ...]
     weight: str
     weighting: str
 
@@ -57,7 +57,10 @@ class MetricSensitivity(Shown):
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
         negative = self.signs.select("kernel", "reference", runs=pl.col("negative"))
-        return as_document(self) | {"negative": negative.to_dicts()}
+        found = as_document(self)
+        # Which arms are ranked is part of the reading.
+        del found["ranked"]
+        return found | {"negative": negative.to_dicts()}
 
 
 def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
@@ -68,7 +71,6 @@ def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
     """
     pooled, counts, ratios, kernel_ratios = [], [], [], []
     cells = readings.cells
-    best = readings.envelopes.runs["best"].fill_null(np.inf).to_numpy()
     runs = np.bincount(cells.arm, minlength=len(cells.arms))
     for r, reference in enumerate(readings.names):
         leading = readings.pooled(r, 0)
@@ -77,16 +79,16 @@ def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
             outside = np.any(readings.outside(r, k), axis=1)
             ranks = readings.ranks(r, k)
             for row, arm in enumerate(cells.arms):
-                tier = 1 if arm in readings.tier_one else 2
+                tier = 2 if arm in readings.tier_two else 1
                 mean, beaten = finite_or_none(means[row]), bool(outside[row])
                 pooled.append((arm, tier, kernel.name, reference, mean, ranks.get(row), beaten))
                 if k:
                     kernel_ratios.append((arm, tier, kernel.name, reference, mean_ratio(leading[row], means[row])))
             values, zero = readings.scores[r][:, k], readings.tolerance
             tests = [values < -zero, np.abs(values) <= zero, values > zero]
-            # Only a threshold can saturate: no candidate of the run came below it.
+            # Only a threshold can saturate: the score ties with that of an empty run.
             if kernel.code is KernelCode.DIMACS:
-                tests.append(~is_beaten(best, kernel.parameter * readings.references[r], readings.tolerance))
+                tests.append(np.abs(values - (kernel.parameter - 1.0)) <= TIE)
             found = [np.bincount(cells.arm, weights=test, minlength=len(cells.arms)).astype(int) for test in tests]
             for row, arm in enumerate(cells.arms):
                 signs = [int(count[row]) for count in found[:3]]
@@ -109,6 +111,7 @@ def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
         kernel_ratios=pl.DataFrame(kernel_ratios, schema=METRIC_KERNEL_RATIOS, orient="row"),
         pairs=int(np.count_nonzero(panel_signs(readings, 0, 0))),
         reversals=tuple(_reversals(readings)),
+        ranked=readings.ranked,
         weight=readings.weight,
         weighting=readings.weighting,
     )

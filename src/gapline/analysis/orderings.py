@@ -44,7 +44,7 @@ class Reversal:
 
 
 def panel_signs(readings: Readings, reference: int, kernel: int) -> NDArray[np.int8]:
-    """Return, pairs of tier-1 arms × panels, which arm is better: -1 the first, 1 the second, 0 a tie."""
+    """Return, pairs of ranked arms × panels, which arm is better: -1 the first, 1 the second, 0 a tie."""
     means = readings.panel_means(reference, kernel)
     pairs = readings.pairs
     if not pairs:
@@ -54,7 +54,7 @@ def panel_signs(readings: Readings, reference: int, kernel: int) -> NDArray[np.i
 
 
 def find_reversals(readings: Readings, before: tuple[int, int], after: tuple[int, int]) -> list[Reversal]:
-    """List the pairs of tier-1 arms that change order in a panel between two (reference, kernel) readings."""
+    """List the pairs of ranked arms that change order in a panel between two (reference, kernel) readings."""
     old, new = (Angle(readings.kernels[kernel].name, readings.names[name]) for name, kernel in (before, after))
     return [
         Reversal(panel, a, b, old, new, marked)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
+from gapline.model.instance_set import decide_instance_set
 from gapline.model.names import parse_weight
 from gapline.model.reading import TOLERANCE
 from gapline.reference.beaten import check_tolerance, is_beaten
@@ -37,15 +38,16 @@ class Readings:
     references: tuple[Floats, ...]
     scores: tuple[Floats, ...]
     beaten: tuple[NDArray[np.bool_], ...]
-    tier_one: tuple[str, ...]
+    tier_two: tuple[str, ...]
+    ranked: tuple[str, ...]
     weight: str
     weighting: str
     tolerance: float
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """Numbers of every pair of tier-1 arms."""
-        rows = [self.cells.arms.index(arm) for arm in self.tier_one]
+        """Numbers of every pair of ranked arms."""
+        rows = [self.cells.arms.index(arm) for arm in self.ranked]
         return list(combinations(rows, 2))
 
     def instance_means(self, reference: int, kernel: int) -> Floats:
@@ -69,12 +71,16 @@ class Readings:
         found = np.bincount(flat, weights=self.beaten[reference].astype(np.float64), minlength=shape[0] * shape[1])
         return np.asarray(found.reshape(shape) > 0)
 
+    def unranked(self, reference: int, kernel: int) -> bool:
+        """Say whether a kernel ranks no arms, by the rule of `Scores.why_unranked`."""
+        rows = [self.cells.arms.index(arm) for arm in self.ranked]
+        return bool(self.outside(reference, kernel)[rows].any())
+
     def ranks(self, reference: int, kernel: int) -> dict[int, int]:
-        """Return the rank of each tier-1 arm that has a mean, by the number of the arm; none out of the envelope."""
+        """Return the rank of each ranked arm that has a mean, by the number of the arm."""
         means = self.pooled(reference, kernel)
-        known = [row for row, arm in enumerate(self.cells.arms) if arm in self.tier_one and not np.isnan(means[row])]
-        # One run below its reference is enough: there Berthold's gap calls an improvement a loss.
-        if not known or self.outside(reference, kernel).any():
+        known = [row for row, arm in enumerate(self.cells.arms) if arm in self.ranked and not np.isnan(means[row])]
+        if not known or self.unranked(reference, kernel):
             return {}
         return dict(zip(known, rank_means(means[known]).tolist(), strict=True))
 
@@ -89,8 +95,12 @@ def build_readings(
     weighting: str = "panel",
     tolerance: float = TOLERANCE,
     tier_two: Sequence[str] = (),
+    ranked: Sequence[str] | None = None,
 ) -> Readings:
-    """Score every run under every kernel and every named snapshot."""
+    """Score every run under every kernel and every named snapshot.
+
+    `ranked` are the arms whose order is judged: those that ran the same instances, where not given.
+    """
     if not snapshots:
         raise UsageError("analyse: expected at least one snapshot, got none")
     if not len(envelopes):
@@ -102,7 +112,7 @@ def build_readings(
     if len({kernel.name for kernel in parsed}) < len(parsed) or not parsed:
         raise UsageError(f"kernels: expected each once, got {[kernel.name for kernel in parsed]}")
     declared = parse_weight(weight)
-    cells = build_cells(envelopes.runs)
+    cells, descriptive = build_cells(envelopes.runs), descriptive_arms(envelopes.runs, tier_two)
     references, scores, beaten = [], [], []
     for snapshot in snapshots.values():
         column = reference_column(snapshot, envelopes)
@@ -117,7 +127,8 @@ def build_readings(
         references=tuple(references),
         scores=tuple(scores),
         beaten=tuple(beaten),
-        tier_one=tuple(arm for arm in cells.arms if arm not in descriptive_arms(envelopes.runs, tier_two)),
+        tier_two=descriptive,
+        ranked=decide_instance_set(envelopes.rows, tier_two=descriptive).arms if ranked is None else tuple(ranked),
         weight=weight,
         weighting=weighting,
         tolerance=tolerance,

@@ -18,6 +18,7 @@ from gapline.analysis.readings import Readings
 from gapline.envelope.build import Envelopes
 from gapline.envelope.passes import per_run
 from gapline.errors import UsageError
+from gapline.model.instance_set import instance_groups
 from gapline.model.names import TimeWeight, parse_weight
 from gapline.model.shown import Shown
 from gapline.model.tables import ROBUSTNESS, ROBUSTNESS_VERDICTS
@@ -83,14 +84,21 @@ def robustness(
 
     The sweep is of the same arms against the first reference, which is the baseline's. Berthold's gap under a beaten
     reference is left out. A tie neither holds nor flips. `transforms` are readings under other transforms, `left_out`
-    those of them that cannot judge.
+    those of them that cannot judge. Arms that ran other instances are not judged.
     """
     choices, unable = _choices(readings, sweep)
     choices += transforms
     left_out = [*unable, *left_out]
     baseline = readings.pooled(0, 0)
+    group = instance_groups(readings.envelopes.rows)
+    judged = [(a, b) for a, b in contrasts if group[a] == group[b]]
+    # Under a kernel that ranks nothing there is no order that could hold.
+    if readings.unranked(0, 0):
+        judged = []
+    # Every choice is a mean of an arm over its own instances.
+    left_out += [f"{a} and {b}: they ran other instances" for a, b in contrasts if group[a] != group[b]]
     summary, verdicts = [], []
-    for a, b in contrasts:
+    for a, b in judged:
         one, other = readings.cells.arm_number(a), readings.cells.arm_number(b)
         stands = int(sign(baseline[one] - baseline[other]))
         counts = {"holds": 0, "ties": 0, "flips": 0}
@@ -116,14 +124,14 @@ def describe(better: str | None, holds: int, total: int, flips: Sequence[tuple[s
     """Word one contrast.
 
     >>> describe("a", 58, 60, [("horizon", "20 s"), ("horizon", "40 s")], ["horizon < 40 s"])
-    'a is better; robust under 58 of 60; flips at horizon < 40 s'
+    'a has the lower mean; the same order under 58 of 60 choices; flips at horizon < 40 s'
     """
     if better is None:
-        return "tied at the baseline: there is nothing to flip"
+        return "tied at the baseline"
     others = [name if factor != "kernel" else f"kernel {name}" for factor, name in flips if factor != "horizon"]
     words = horizons + others
     tail = f"; flips at {', '.join(words)}" if words else ""
-    return f"{better} is better; robust under {holds} of {total}{tail}"
+    return f"{better} has the lower mean; the same order under {holds} of {total} choices{tail}"
 
 
 def _choices(readings: Readings, sweep: HorizonSweep) -> tuple[list[Choice], list[str]]:
@@ -132,7 +140,7 @@ def _choices(readings: Readings, sweep: HorizonSweep) -> tuple[list[Choice], lis
         for k, kernel in enumerate(readings.kernels):
             label = f"{kernel.name} against {name}"
             # Left out and not counted as a flip: a kernel that misreads improvements is no evidence either way.
-            if readings.outside(r, k).any():
+            if readings.unranked(r, k):
                 left_out.append(f"{label}: out of its envelope")
             elif np.isnan(readings.scores[r][:, k]).any():
                 left_out.append(f"{label}: does not exist for every run")

@@ -57,8 +57,9 @@ class Unscored:
 class TransformSensitivity(Shown):
     """The declared transform (`base`) against others; the columns of `pooled` stand in `model/tables.py`.
 
-    `shift` is the score under the transform minus that under the base. `pairs` counts pairs of tier-1 arms × panels
-    that are not tied under the base. `notes` say where M breaks the order of the observed solutions.
+    `shift` is the score under the transform minus that under the base. `pairs` counts pairs of ranked arms × panels
+    that are not tied under the base. `notes` say where M breaks the order of the observed solutions,
+    and which arms are ranked.
     """
 
     base: str
@@ -130,7 +131,7 @@ def transform_sensitivity(
         reversals += [TransformReversal(name, *pair) for pair in found]
         if (check := read.envelopes.hierarchy) is not None and not check.holds:
             notes.append(str(check))
-        if read.outside(0, 0).any():
+        if read.unranked(0, 0):
             left_out.append(f"transform {name}: out of its envelope")
         else:
             choices.append(Choice("transform", f"transform {name}", read.pooled(0, 0)))
@@ -143,7 +144,7 @@ def transform_sensitivity(
         pairs=int(np.count_nonzero(panel_signs(base, 0, 0))),
         reversals=tuple(reversals),
         unscored=tuple(unscored),
-        notes=tuple(notes),
+        notes=(*notes, *([str(study.instance_set)] if str(study.instance_set) else [])),
         choices=tuple(choices),
         left_out=tuple(left_out),
     )
@@ -161,7 +162,7 @@ def _read_under(study: Study, scale: Scale, kernel: Kernel) -> Readings:
         shown = listing((f"{name} ({why})" for name, why in bad.items()), most=3)
         total = study.envelopes.runs["instance"].n_unique()
         raise ObjectiveError(f"{len(bad):,} of {total:,} instances cannot be scored: {shown}")
-    envelopes = build_envelopes(study.campaign, transform=scale, **accepted)
+    envelopes = build_envelopes(study.campaign, transform=scale, allow_empty=True, **accepted)
     snapshot = study.snapshot
     if policy == Policy.ANALYSIS:
         snapshot = fold_reference(stored[0] if stored else None, envelopes, study.tolerance).snapshot
@@ -173,6 +174,7 @@ def _read_under(study: Study, scale: Scale, kernel: Kernel) -> Readings:
         weighting=study.weighting,
         tolerance=study.tolerance,
         tier_two=study.tier_two,
+        ranked=study.ranked_arms,
     )
 
 
@@ -192,7 +194,7 @@ def _pooled_rows(read: Readings, name: str, base: Readings) -> list[tuple[object
     """Return the pooled score of each arm under one transform, its rank among the compared arms, and its shift."""
     means, before, ranks = read.pooled(0, 0), base.pooled(0, 0), read.ranks(0, 0)
     return [
-        (name, arm, 1 if arm in read.tier_one else 2, finite_or_none(means[row]), ranks.get(row),
+        (name, arm, 2 if arm in read.tier_two else 1, finite_or_none(means[row]), ranks.get(row),
          finite_or_none(means[row] - before[row]))
         for row, arm in enumerate(read.cells.arms)
     ]  # fmt: skip

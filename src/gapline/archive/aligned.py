@@ -90,7 +90,8 @@ def _narrow(study: Study, rows: list[int], horizons: np.ndarray) -> tuple[Campai
     scale = study.envelopes.scale.without(set(study.envelopes.scale.by_instance) - set(chosen["instance"]))
     if (chosen["horizon"].to_numpy() == horizons).all():
         return campaign, replace(study.envelopes.select(rows), scale=scale)
-    return campaign, build_envelopes(campaign, horizon=horizons, transform=scale, unchecked=study.envelopes.unchecked)
+    unchecked = study.envelopes.unchecked
+    return campaign, build_envelopes(campaign, horizon=horizons, transform=scale, unchecked=unchecked, allow_empty=True)
 
 
 def _references(

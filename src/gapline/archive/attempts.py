@@ -4,7 +4,6 @@ Lines are sealed anew where a text in them changed: the chain of checksums begin
 machine. Verdicts name the checksum of their journal, so they follow. Solutions, numbers and names stay as they are.
 """
 
-import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from gapline.archive.scrub import Scrubber, alias_hosts
 from gapline.errors import IntegrityError, listing
 from gapline.journal.attempts import attempts_of, cells_of
 from gapline.journal.events import decode_record, decode_said
-from gapline.journal.line import EVENTS_FILE, ORDER_FILE, is_sealed, seal, unseal
+from gapline.journal.line import EVENTS_FILE, LOG_FILES, ORDER_FILE, is_sealed, seal, unseal
 from gapline.journal.read import MOST_LINE
 from gapline.journal.records import Order, order_document, seal_order
 from gapline.journal.verdicts import VerdictsHead, is_verdict_file
@@ -30,7 +29,6 @@ from gapline.model.text import counted
 
 # How what was taken out is listed: of thousands of runs nobody reads a line for each file.
 _IN_ATTEMPT = f"{JOURNALS}/*/*/"
-_LOG = re.compile(r"[^.].*\.log")
 # Of an order: names by which the run is known, and digests.
 _KEPT = ("arm", "instance", "panel", "condition", "schema")
 _HINT = "put back a copy of it, or move the attempt out of the study"
@@ -126,11 +124,9 @@ class _DamagedError(Exception):
 
 
 def attempt_files(attempt: Path) -> list[str]:
-    """Return the names of the files of an attempt that go into a package."""
-    found = [entry.name for entry in attempt.iterdir() if entry.is_file()]
-    return sorted(
-        name for name in found if name in (ORDER_FILE, EVENTS_FILE) or is_verdict_file(name) or _LOG.fullmatch(name)
-    )
+    """Return the names of the files of an attempt that go into a package, whatever lies under them."""
+    known = (ORDER_FILE, EVENTS_FILE, *LOG_FILES)
+    return sorted(path.name for path in attempt.iterdir() if path.name in known or is_verdict_file(path.name))
 
 
 def _stage(attempt: Path, target: Path, scrub: Scrubber | None) -> None:

@@ -38,7 +38,7 @@ def compare_studies(
         Where the two answer different questions, or have no run in common.
     """
     both = align(old, new)
-    pairs = both.old.declared or tuple(combinations(both.old.tier_one, 2))
+    pairs = both.old.declared or tuple(combinations(both.old.ranked_arms, 2))
     tested = [_contrasts(study, pairs) for study in (both.old, both.new)]
     first = both.old
     notes = [f"{name}: {note}" for name, one in zip((OLD, NEW), tested, strict=True) if one for note in one.notes()]
@@ -111,7 +111,7 @@ def _measured(pair: Pair, tested: Contrasts | None) -> Measured:
 def _ranks(both: Aligned) -> RankAgreement:
     kernel = both.old.kernels[0]
     means = [dict(study.summary.frame.select("arm", kernel).iter_rows()) for study in (both.old, both.new)]
-    arms = [arm for arm in both.old.tier_one if all(side[arm] is not None for side in means)]
+    arms = [arm for arm in both.old.ranked_arms if all(side[arm] is not None for side in means)]
     return rank_agreement(*([float(side[arm]) for arm in arms] for side in means))
 
 

@@ -1,19 +1,20 @@
 """What of a study directory goes into its package under which name, and what is left out and why.
 
 In goes what the contract names; journals, campaign and results are written by others. What lies in the directory and
-belongs to nothing is left out and listed, so that whoever packs sees what a reader will not have.
+belongs to nothing is left out and listed, so that whoever packs sees what a reader will not have. No symbolic link is
+followed: its target may be private, and lies elsewhere on the reader's machine.
 """
 
 import os
 import shlex
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from gapline.archive.imports import with_imports
-from gapline.archive.left_out import LeftOut, list_left_out, walk_files
+from gapline.archive.left_out import LINK, LeftOut, is_hidden, list_left_out, odd_file, walk_files
 from gapline.errors import IntegrityError, UsageError, listing
 from gapline.journal.register import read_register
 from gapline.model.code import code_file
@@ -41,12 +42,16 @@ NOT_STATED = "not stated"
 
 @dataclass(slots=True)
 class Contents:
-    """Files of the study by their names in the package, instances by name, digests of snapshots, what is left out."""
+    """Files of the study by their names in the package, instances by name, digests of snapshots, what is left out.
+
+    `programs` are the files that commands, options, checkers and kernels of the contract name, and what these import.
+    """
 
     files: dict[str, Path] = field(default_factory=dict)
     instances: dict[str, PackedInstance] = field(default_factory=dict)
     snapshots: dict[str, str] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
+    programs: list[str] = field(default_factory=list)
 
     def executable(self, name: str) -> bool:
         """Say whether a file of the user's can be executed; those that we write cannot."""
@@ -77,17 +82,33 @@ def find_contents(
     if (study / JOURNALS / REGISTER).is_file():
         _add(found, study, f"{JOURNALS}/{REGISTER}")
     _add_instances(found, study, contract, include=not without_instances)
-    for name in _named_files(study, contract):
-        _add(found, study, name)
+    _add_programs(found, study, contract)
     _add_snapshots(found, study, contract)
     for name in _also(study, also):
         _add(found, study, name)
     _refuse_names(study, found.files)
     known = [name for one in found.instances.values() for name in (one.path, *one.beside)]
     named = [*found.files, *map(os.path.normpath, known)]
-    found.left_out += list_left_out(study, named, copies=copies, beside=beside)
+    told = {one.path for one in found.left_out}
+    others = list_left_out(study, named, copies=copies, beside=beside)
+    found.left_out += [one for one in others if one.path not in told]
     found.left_out.sort()
     return found
+
+
+def refuse_odd_files(study: Path, files: Iterable[Path]) -> None:
+    """Refuse files of the study that are symbolic links, lie behind one, or are pipes or devices.
+
+    Raises
+    ------
+    UsageError
+        With each of them, and where it leads.
+    """
+    if odd := sorted({found for file in files if (found := odd_file(study, file)) is not None}):
+        raise UsageError(
+            f"{study}: only regular files of the study directory can be packed, not {listing(odd)}",
+            hint="replace each link by a copy of what it points to; --without-instances leaves instances out",
+        )
 
 
 def _add(found: Contents, study: Path, name: str) -> None:
@@ -120,7 +141,8 @@ def _add_instances(found: Contents, study: Path, contract: Contract, *, include:
             asked = "instances are left out as asked; package.json has its digest"
             found.left_out += [LeftOut(name, asked) for name in (one.path, *further)]
         else:
-            found.left_out.append(LeftOut(one.path, "the contract names it, and there is no such file"))
+            gone = "it is a symbolic link that leads nowhere" if file.is_symlink() else "there is no such file"
+            found.left_out.append(LeftOut(one.path, f"the contract names it, and {gone}"))
 
 
 def _stores(study: Path, contract: Contract) -> str | None:
@@ -133,20 +155,33 @@ def _stores(study: Path, contract: Contract) -> str | None:
     return ", ".join(word for word in words if word) if store.url else None
 
 
-def _named_files(study: Path, contract: Contract) -> Iterator[str]:
-    """Yield lists of instances, programs, checkers and code of the study that its contract names."""
+def _add_programs(found: Contents, study: Path, contract: Contract) -> None:
+    """Add lists of instances, programs, checkers and code of the study that its contract names."""
     data = tomllib.loads(read_document(study / CONTRACT_FILE).decode("utf-8"))
-    yield from (entry.csv for entry in ContractFile.model_validate(data).instances if entry.csv)
+    for entry in ContractFile.model_validate(data).instances:
+        if entry.csv:
+            _add(found, study, entry.csv)
     programs = {path for arm in contract.arms for path in program_files(arm, study)}
     names = [*contract.score.kernels, *contract.score.statistics, contract.score.weight]
     if checker := contract.objective.checker:
         names.append(checker)
         kind, _, command = checker.partition(":")
         programs |= {study / word for word in (shlex.split(command) if kind == "command" else ())}
-    programs |= {file for name in names if (file := code_file(name, study)) is not None}
+    code = {file for name in names if (file := code_file(name, study)) is not None}
     # A program of the system is no file of the study.
-    inside = [path for path in programs if path.is_file() and _inside(path, study) is not None]
-    yield from sorted(name for path in with_imports(inside, study) if (name := _inside(path, study)) is not None)
+    there = {name: path for path in programs if path.is_file() and (name := _inside(path, study)) is not None}
+    for name, path in there.items():
+        # An argument such as .env or .venv/bin/python is no wish to publish it.
+        why = LINK if odd_file(study, path) else "a hidden file" if is_hidden(Path(name)) else None
+        if why is None:
+            code.add(path)
+        else:
+            found.left_out.append(LeftOut(name, f"{why}; a command or an option of the contract names it"))
+    for path in with_imports(code, study):
+        if (name := _inside(path, study)) is not None:
+            found.programs.append(name)
+            _add(found, study, name)
+    found.programs.sort()
 
 
 def _inside(path: Path, study: Path) -> str | None:
@@ -160,7 +195,9 @@ def _add_snapshots(found: Contents, study: Path, contract: Contract) -> None:
     named = contract.reference.snapshot
     names = [named] if named is not None and (study / named).is_file() else []
     index = index_snapshots([study / REFERENCES])
-    names += [path.relative_to(study).as_posix() for paths in index.values() for path in paths]
+    # Those that the contract does not name are taken because they lie there: a link is not, nor a hidden file.
+    lying = [path for paths in index.values() for path in paths if not is_hidden(path.relative_to(study))]
+    names += [path.relative_to(study).as_posix() for path in lying if odd_file(study, path) is None]
     if named is not None:
         beside = index_snapshots([(study / named).parent])
         parent: str | None = Snapshot.load(study / named).parent if names[:1] == [named] else None

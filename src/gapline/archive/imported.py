@@ -1,5 +1,6 @@
 """The campaign of a study that was imported: packed as it is, but for what it says of machines."""
 
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from gapline.archive.attempts import Surveyed
 from gapline.archive.scrub import Scrubber
 from gapline.model.campaign import Campaign
 from gapline.model.layout import CAMPAIGN, MANIFEST
-from gapline.model.store import OURS, open_campaign, save_campaign
+from gapline.model.store import is_campaign_file, open_campaign, save_campaign
 from gapline.model.tables import CELL
 
 _MANIFEST, _RUNS = f"{CAMPAIGN}/{MANIFEST}", f"{CAMPAIGN}/runs.parquet"
@@ -31,14 +32,20 @@ def stage_campaign(study: Path, folder: Path, scrub: Scrubber | None) -> Campaig
     campaign = open_campaign(study / CAMPAIGN)
     clean = campaign if scrub is None else scrubbed_campaign(campaign, scrub)
     if clean is campaign:
-        for file in sorted((study / CAMPAIGN).rglob("*")):
-            name = file.relative_to(study / CAMPAIGN)
-            if file.is_file() and name.parts[0] in OURS:
-                (folder / CAMPAIGN / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(file, folder / CAMPAIGN / name)
+        for file in campaign_files(study):
+            target = folder / file.relative_to(study)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
     else:
         save_campaign(clean, folder / CAMPAIGN)
     return open_campaign(folder / CAMPAIGN)
+
+
+def campaign_files(study: Path) -> list[Path]:
+    """Return the files of the campaign of a study, links in their place included, whatever else lies there."""
+    place = study / CAMPAIGN
+    found = (Path(folder, name) for folder, _, names in os.walk(place) for name in names)
+    return sorted(file for file in found if is_campaign_file(file.relative_to(place).as_posix()))
 
 
 def scrubbed_campaign(campaign: Campaign, scrub: Scrubber) -> Campaign:

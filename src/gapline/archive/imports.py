@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from gapline.archive.left_out import is_hidden
 from gapline.model.limits import read_document
 
 
@@ -21,7 +22,7 @@ def with_imports(files: Iterable[Path], folder: Path) -> set[Path]:
             continue
         found.add(file)
         if file.name == "__init__.py":
-            waiting += file.parent.rglob("*.py")
+            waiting += (path for path in file.parent.rglob("*.py") if not is_hidden(path.relative_to(folder)))
         if file.suffix == ".py":
             waiting += [there for name in _imported(file) for there in _places(name, file, folder)]
     return found

@@ -14,6 +14,7 @@ from gapline.archive.scrub import Scrubber, names_a_place
 from gapline.errors import GaplineError, listing
 from gapline.model.contract import Contract
 from gapline.model.layout import CONTRACT_FILE, JOURNALS, REGISTER
+from gapline.model.limits import read_document
 from gapline.model.regular import open_regular
 
 # A shorter name is a word that a title may have.
@@ -43,7 +44,7 @@ def refuse_named_machines(study: Path, contents: Contents, contract: Contract, s
 def _scaled_hosts(study: Path, contract: Contract) -> Iterator[str]:
     given = contract.time.scale
     hosts = [given.partition(":")[2]] if isinstance(given, str) else [host for host in given if host != "*"]
-    lines = (study / CONTRACT_FILE).read_text(encoding="utf-8").splitlines()
+    lines = read_document(study / CONTRACT_FILE).decode().splitlines()
     for host in filter(None, hosts):
         line = next((number for number, text in enumerate(lines, 1) if host in text and "scale" in text), None)
         line = line or next((number for number, text in enumerate(lines, 1) if host in text), 1)

@@ -4,21 +4,21 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gapline.archive.attempts import Surveyed, refuse_damaged, stage_attempts, survey_attempts
+from gapline.archive.attempts import Surveyed, attempt_files, refuse_damaged, stage_attempts, survey_attempts
 from gapline.archive.calibrations import calibrated_hosts, stage_calibrations
 from gapline.archive.citation import citation_text
 from gapline.archive.container import check_target, write_container
-from gapline.archive.contents import Contents, find_contents, refuse_changed
+from gapline.archive.contents import Contents, find_contents, refuse_changed, refuse_odd_files
 from gapline.archive.crate import write_crate
 from gapline.archive.described import missing_metadata
 from gapline.archive.document import instances_document, package_document, write_document
 from gapline.archive.environment import Environment
-from gapline.archive.imported import stage_campaign, survey_imported
+from gapline.archive.imported import campaign_files, stage_campaign, survey_imported
 from gapline.archive.left_out import LeftOut
 from gapline.archive.named_machines import refuse_named_machines
 from gapline.archive.readme import readme_text
@@ -32,7 +32,7 @@ from gapline.journal.attempts import folders_of
 from gapline.journal.claims import worked_on
 from gapline.model.campaign import Campaign
 from gapline.model.contract import load_contract
-from gapline.model.layout import CAMPAIGN, MANIFEST, RESULTS
+from gapline.model.layout import CALIBRATIONS, CAMPAIGN, MANIFEST, RESULTS
 from gapline.model.package import CITATION, CRATE, README, SUMS, ZENODO, Identity
 from gapline.model.scratch import scratch_place
 from gapline.model.store import file_digest, open_campaign, save_campaign
@@ -50,8 +50,9 @@ Progress = Callable[[str, int, int], object]
 class Packed:
     """A package that was written.
 
-    `members` are the names in it, `coverage` says how much of the plan it holds, `notes` what a reader has to know, and
-    `unstated` what the contract does not say and those who cite, archive or find it ask for.
+    `members` are the names in it, `programs` those of programs and code of the study, `coverage` says how much of the
+    plan it holds, `notes` what a reader has to know, and `unstated` what the contract does not say and those who cite,
+    archive or find it ask for.
     """
 
     path: Path
@@ -61,6 +62,7 @@ class Packed:
     taken_out: tuple[TakenOut, ...]
     coverage: str
     alarms: int
+    programs: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     unstated: tuple[str, ...] = ()
 
@@ -72,6 +74,7 @@ class Packed:
             "swhid": self.identity.swhid,
             "bytes": self.path.stat().st_size,
             "members": list(self.members),
+            "programs": list(self.programs),
             "coverage": self.coverage,
             "alarms": self.alarms,
             "left_out": [one._asdict() for one in self.left_out],
@@ -131,6 +134,7 @@ def pack(
     contents = find_contents(
         study, contract, without_instances=without_instances, also=also, copies=surveyed.copies, beside=[path]
     )
+    refuse_odd_files(study, [*contents.files.values(), *_copied_files(study, surveyed)])
     with tempfile.TemporaryDirectory(
         prefix="gapline-pack-", dir=scratch_place(), ignore_cleanup_errors=True
     ) as scratch:
@@ -202,6 +206,7 @@ def _write(
         tuple(taken),
         str(opened.coverage),
         len(opened.alarms),
+        tuple(contents.programs),
         tuple(opened.notes()),
         () if opened.contract is None else tuple(missing_metadata(opened.contract)),
     )
@@ -213,6 +218,15 @@ def _refuse_running(study: Path) -> None:
             f"{study}: expected a study at rest, got {counted(len(running), 'run')} under way: {listing(running)}",
             hint="wait for its runner, or stop it",
         )
+
+
+def _copied_files(study: Path, surveyed: Surveyed) -> Iterator[Path]:
+    """Yield the files of journals, calibrations and an imported campaign, from which those of the package are made."""
+    for attempt in surveyed.attempts:
+        yield from (attempt / name for name in attempt_files(attempt))
+    yield study / CALIBRATIONS
+    if not surveyed.attempts:
+        yield from campaign_files(study)
 
 
 def _stage_runs(

@@ -117,7 +117,7 @@ def replicate(
             hint = "nothing was run; install what is missing, or leave the arm out with --arms"
             raise EnvironmentLacksError("\n".join(intended.lacks), hint=hint)
         # What cannot be read now could not be compared after hours of running.
-        open_study(str(opened.folder), allow_code=True)
+        open_study(str(opened.folder), allow_code=True, allow_empty=True)
         prepare(opened, place, origin)
     # The package is not held open meanwhile: a campaign may take days.
     run = run_study(place, jobs=jobs, on=on, progress=progress)
@@ -129,14 +129,14 @@ def replicate(
 def compare_with_package(package: str | Path, directory: Path, origin: Origin, *, report: bool = True) -> Replicated:
     """Compare the runs of a replication with those of its package, keep what was found, and write the report."""
     # This one first: code of the study is then loaded from where it stays.
-    new = open_study(str(directory), allow_code=True)
+    new = open_study(str(directory), allow_code=True, allow_empty=True)
     with _opened(package) as opened:
         if opened.identity.sha256 != origin.sha256:
             raise IntegrityError(
                 f"{package}: expected the package that was run again ({origin.sha256}), got another one "
                 f"({opened.identity.sha256})"
             )
-        old = open_study(str(opened.folder), allow_code=True)
+        old = open_study(str(opened.folder), allow_code=True, allow_empty=True)
         recorded = (read_recorded(opened.folder), read_recorded(directory))
         found = compare_studies(old, new, recorded=recorded, origin=origin)
         if is_edited(opened, directory, origin):
@@ -146,7 +146,9 @@ def compare_with_package(package: str | Path, directory: Path, origin: Origin, *
             found = msgspec.structs.replace(found, notes=(edited, *found.notes))
     found.save(directory / REPLICATION)
     if report:
-        write_report(open_study(str(directory), allow_code=True), directory / RESULTS, formats=_FORMATS)
+        write_report(
+            open_study(str(directory), allow_code=True, allow_empty=True), directory / RESULTS, formats=_FORMATS
+        )
     return found
 
 

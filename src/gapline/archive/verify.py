@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from gapline.archive.environment import Environment
 from gapline.archive.shown.campaign import show_rebuilt, show_stored
 from gapline.archive.shown.journals import show_journals
 from gapline.archive.shown.members import list_members, show_sums
@@ -15,7 +16,14 @@ from gapline.archive.shown.recheck import leave_recheck, show_recheck
 from gapline.archive.shown.results import read_results, show_results, stated_versions
 from gapline.archive.shown.rows import Difference, Findings, Verification
 from gapline.archive.shown.source import Source, opened
-from gapline.archive.shown.stated import show_instances, show_package, show_register, show_snapshots
+from gapline.archive.shown.stated import (
+    show_contract,
+    show_environment,
+    show_instances,
+    show_package,
+    show_register,
+    show_snapshots,
+)
 from gapline.errors import ContractError, GaplineError, IntegrityError, listing
 from gapline.journal.attempts import cells_of, folders_of
 from gapline.journal.claims import worked_on
@@ -109,40 +117,52 @@ def _look(
     contract = _contract(source, findings)
     if contract is None:
         return
+    document = read_results(source)
     if package is not None:
-        show_package(source, package, contract, findings)
+        show_package(source, package, contract, document, findings)
     show_snapshots(source, contract, findings)
     show_instances(source, package, contract, findings)
-    document = read_results(source)
-    versions = stated_versions(document) or ({} if package is None else package.versions)
+    versions = stated_versions(document) or stated_versions({"versions": {} if package is None else package.versions})
     if cells_of(source.folder):
         # The rows stand in the order in which one thing rests on another: the register before the runs that it planned.
         later = Findings()
         campaign, judge, index = show_journals(source, later, progress)
         show_register(source, contract, index.begun, findings)
         findings.join(later)
+        show_contract(source, contract, campaign.runs, findings)
         show_stored(source, findings)
         rebuilt = show_rebuilt(source, campaign, scratch, findings, versions)
+        if package is not None:
+            show_environment(source, index.environment.document(rebuilt), findings)
         show_results(source, contract, rebuilt, scratch, findings, allow_code=allow_code)
         if recheck:
             show_recheck(source, package, contract, judge, findings, jobs=jobs, say=say, progress=progress)
         else:
             leave_recheck(contract, judge, index.verdicts_read, findings)
     else:
-        _look_at_imported(source, contract, scratch, findings, allow_code=allow_code)
+        _look_at_imported(source, package, contract, scratch, findings, allow_code=allow_code)
     if package is not None:
         _name_others(source, contract, findings)
 
 
 def _look_at_imported(
-    source: Source, contract: Contract, scratch: Path, findings: Findings, *, allow_code: bool
+    source: Source,
+    package: PackageDocument | None,
+    contract: Contract,
+    scratch: Path,
+    findings: Findings,
+    *,
+    allow_code: bool,
 ) -> None:
     """Look at a study that has no journals: its campaign is the first thing that is known of its runs."""
     show_register(source, contract, [], findings)
     if not show_stored(source, findings):
         return
-    runs = len(open_campaign(source.folder / CAMPAIGN, verify=False))
-    findings.leave("journals", 0, "attempts", f"none: {counted(runs, 'run')} imported, by the campaign's digests alone")
+    campaign = open_campaign(source.folder / CAMPAIGN, verify=False)
+    if package is not None:
+        show_environment(source, Environment().document(campaign), findings)
+    runs = counted(len(campaign), "run")
+    findings.leave("journals", 0, "attempts", f"none: {runs} imported, by the campaign's digests alone")
     show_results(source, contract, None, scratch, findings, allow_code=allow_code)
     said = contract.objective.validation == "solver"
     words = "the solver's word only: no checker looked at them" if said else "verdicts as they were imported"

@@ -44,6 +44,11 @@ def read_archive(path: Path, read_place: Callable[[Path], Campaign]) -> Campaign
             read = [place / CARRIED_REFERENCES, *(holder / name for holder in holders for name in OUR_FILES)]
         else:
             read = [file for name, file in zip(names, files, strict=True) if _is_trace(name)]
+            if any(name.endswith("xl/workbook.xml") for name in names):
+                raise TraceError(
+                    f"{path}: expected a table as text, got an Excel workbook",
+                    hint="save the sheet as CSV UTF-8 and give that file",
+                )
             if not read:
                 raise TraceError(
                     f"{path}: expected a campaign directory ({MANIFEST}) or trace files, got "

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -89,11 +90,13 @@ def assemble(
     problems: Sequence[str] = (),
     problem_count: int | None = None,
     notes: Sequence[str] = (),
+    out_of_order: Callable[..., None] | None = None,
 ) -> Campaign:
     """Order runs by key and events by time, reject and count.
 
     Event k belongs to row `run[k]` of `runs`; where there are `counts`, block k of so many events does. `ends` are the
-    least and the greatest stamp and objective, where they are known.
+    least and the greatest stamp and objective, where they are known. Before the events of a run are sorted by time,
+    `out_of_order` is called with the run of each event and the columns, both in the order of the source.
     """
     order = runs.select(RUN_KEY).with_row_index("_row").sort(RUN_KEY)["_row"].to_numpy()
     # Half the memory of 64 bits, and no campaign has two billion runs.
@@ -112,7 +115,9 @@ def assemble(
     unordered = int(np.count_nonzero(time[falls + 1] < time[falls]))
     # Most sources are in order already, or their runs are: sorting a large trace costs more than reading it.
     if len(falls) or not (events.in_order or events.whole_blocks):
-        places, events = events.ordered(time, backwards=len(falls) > 0)
+        told = None if out_of_order is None else partial(out_of_order, columns=dict(columns))
+        places, events = events.ordered(time, backwards=len(falls) > 0, out_of_order=told)
+        del told
         codes = None if codes is None else _take(codes, places)
         # One after the other: what is out of order is let go of as soon as it is in order.
         del time
@@ -205,7 +210,11 @@ class _Events:
         return first
 
     def ordered(
-        self, time: NDArray[np.float64], *, backwards: bool
+        self,
+        time: NDArray[np.float64],
+        *,
+        backwards: bool,
+        out_of_order: Callable[[NDArray[np.int32]], None] | None = None,
     ) -> tuple[list[slice] | NDArray[np.int64], "_Events"]:
         """Return the events by run and time, as their places and as they are then."""
         run = self._run
@@ -217,6 +226,8 @@ class _Events:
         # A block that begins before the one before it ended: then the events themselves have to be sorted.
         if backwards or np.any((blocks[1:] == blocks[:-1]) & ~(time[starts[1:]] >= time[ends[:-1] - 1])):
             run = self.runs()
+            if out_of_order is not None:
+                out_of_order(run)
             places = np.lexsort((time, run))
             return places, _Events(run[places])
         return _places(starts, ends - starts), _Events(blocks, ends - starts)

@@ -26,11 +26,26 @@ _FURTHER = ("claimed", "reason", "bound", "primary", "secondary")
 Ends = tuple[float, float]
 
 
-class Problems:
-    """The first messages about cells that could not be used, and how many there were."""
+class Unreadable(NamedTuple):
+    """How many cells of a column are no numbers, and the first of them."""
 
-    def __init__(self, source: str) -> None:
+    number: int
+    where: str
+    cell: object
+
+
+class Problems:
+    """The first messages about cells that could not be used, and how many there were.
+
+    `unit` says in words what times are numbers of. Of the candidates that were `judged`, each without the source's own
+    word that it is invalid, some have an `unreadable` time or objective.
+    """
+
+    def __init__(self, source: str, unit: str = "seconds") -> None:
         self.source = source
+        self.unit = unit
+        self.judged = 0
+        self.unreadable: dict[Reason, Unreadable] = {}
         self.messages: list[str] = []
         self.count = 0
         # Of the piece that is read: the lines of its rows, and how many rows were kept before it.
@@ -56,6 +71,12 @@ class Problems:
             got = "nothing" if cells[row] is None else repr(cells[row])
             self.about[len(self.messages)] = self.rows + row
             self.messages.append(f"{self.where(row)}: expected {expected}, got {got}")
+
+    def add_unreadable(self, bad: NDArray[np.bool_], cells: pl.Series, reason: Reason) -> None:
+        """Count cells that are no numbers."""
+        place = int(bad.argmax())
+        found = self.unreadable.setdefault(reason, Unreadable(0, self.where(place), cells[place]))
+        self.unreadable[reason] = found._replace(number=found.number + int(np.count_nonzero(bad)))
 
     def name_runs(self, keys: pl.DataFrame, rows: Rows) -> None:
         """Say of each message about a row which run it belongs to."""
@@ -122,6 +143,7 @@ def read_candidates(
     if cut is None and table.height and set(table.columns).isdisjoint(_FURTHER):
         finite = {name: found for name, found in ends.items() if found is not None}
         if len(finite) == 2 and finite["time"][0] >= 0:
+            problems.judged += table.height
             return Candidates({name: table[name].to_numpy() for name in finite} | {"verdict": verdict}, ends=finite)
     time, time_state = parse_numbers(table["time"])
     objective, objective_state = parse_numbers(table["objective"])
@@ -133,6 +155,7 @@ def read_candidates(
             problems.add(state == _INEXACT, _AS_DOUBLE.format(f"a {name}"), table[name])
     good = not (np.count_nonzero(time_state) or np.count_nonzero(objective_state) or np.count_nonzero(cut))
     if good and "reason" not in table.columns and (not len(time) or time.min() >= 0):
+        problems.judged += table.height
         return Candidates(columns)
     no_time, no_objective = time_state == _EMPTY, objective_state == _EMPTY
     has_bound = np.isfinite(columns["bound"]) if "bound" in columns else np.zeros(table.height, np.bool_)
@@ -158,10 +181,12 @@ def read_candidates(
         reasons = np.full(table.height, "", dtype=object) if reasons is None else reasons
         reasons[cut & ~invalid] = Reason.ROW_CUT.value
         verdict[cut] = VerdictCode.INVALID
+    problems.judged += int(np.count_nonzero(kept & ~bound_only & (verdict != VerdictCode.INVALID)))
+    in_unit = f"a time in {problems.unit}"
     # In this order, because the first rule that fits gives the reason: a row without a stamp is not also a bad number.
     rules = (
-        (no_time, "a time in seconds", table["time"], Reason.TIME_MISSING),
-        (time_state == _TEXT, "a time in seconds", table["time"], Reason.TIME_NOT_A_NUMBER),
+        (no_time, in_unit, table["time"], Reason.TIME_MISSING),
+        (time_state == _TEXT, in_unit, table["time"], Reason.TIME_NOT_A_NUMBER),
         (time_state == _INFINITE, "a finite time", table["time"], Reason.TIME_NOT_FINITE),
         (time_state == _INEXACT, _AS_DOUBLE.format("a time"), table["time"], Reason.TIME_NOT_EXACT),
         (time < 0, "a time of 0 or more", table["time"], Reason.TIME_NEGATIVE),
@@ -179,6 +204,11 @@ def read_candidates(
         fresh = bad & kept & (verdict != VerdictCode.INVALID)
         if fresh.any():
             problems.add(fresh, expected, cells)
+            # A bound at no time is a problem, and no candidate that could be rejected.
+            kept &= ~(fresh & bound_only)
+            fresh &= ~bound_only
+            if reason in _UNREADABLE and fresh.any():
+                problems.add_unreadable(fresh, cells, reason)
             verdict[fresh] = VerdictCode.INVALID
             reasons = np.full(table.height, "", dtype=object) if reasons is None else reasons
             reasons[fresh] = reason.value
@@ -186,6 +216,7 @@ def read_candidates(
     return Candidates(columns, None if named is None or not (named != "").any() else named, kept, blank)
 
 
+_UNREADABLE = (Reason.TIME_NOT_A_NUMBER, Reason.OBJECTIVE_NOT_A_NUMBER)
 _GOOD, _EMPTY, _TEXT, _INFINITE, _INEXACT = range(5)
 _AS_DOUBLE = "{} that a double holds (each integer up to 2^53)"
 

@@ -18,14 +18,15 @@ import numpy as np
 import polars as pl
 
 from gapline.capture.blocks import BLOCK, line_blocks, row_blocks
-from gapline.capture.candidates import EVENTS, Ends
+from gapline.capture.candidates import EVENTS, NUMBER, Ends
 from gapline.capture.columnar import Sheet, read_sheets, stored
-from gapline.capture.dialect import Dialect, find_separator
+from gapline.capture.dialect import KNOWN, Dialect, find_separator
 from gapline.capture.heads import Heads
+from gapline.capture.logfiles import UTF_16, as_utf8
 from gapline.capture.typed_csv import number_columns, read_typed
 from gapline.capture.typed_jsonl import read_alike
 from gapline.capture.unpack import Content
-from gapline.capture.whole_rows import Broken, ends_in_quotes, find_broken
+from gapline.capture.whole_rows import Broken, count_fields, ends_in_quotes, find_broken
 from gapline.errors import TraceError, listing
 from gapline.model.exact import EXACT, is_exact
 from gapline.model.tables import TRACE_REQUIRED
@@ -70,6 +71,8 @@ def read_pieces(content: Content | BinaryIO, *, form: str, source: str, dialect:
     """
     with _failing(form, source):
         if isinstance(content, bytes | mmap.mmap):
+            if form in ("csv", "jsonl") and content[:2] in UTF_16:
+                content = b"".join(as_utf8(iter([bytes(content)])))
             if form == "csv":
                 yield from _read_csv(content, source, dialect)
                 return
@@ -113,8 +116,13 @@ def _read_csv(content: Content, source: str, dialect: Dialect) -> Iterator[Cells
     blocks = row_blocks(content, separator, start=start, source=source)
     first = next(blocks)
     # Polars would rename a second `time` without a word, and the first one would be read.
-    top = io.BytesIO(_closed(first))
-    header = pl.read_csv(top, has_header=False, n_rows=1, infer_schema=False, separator=separator).row(0)
+    header = _read_text(first, separator, source, above + 2, has_header=False, n_rows=1).row(0)
+    if not dialect.columns and _is_data(header):
+        got = separator.join(cell or "" for cell in header)
+        raise TraceError(
+            f"{source}:{above + 1}: expected a header {','.join(TRACE_REQUIRED)}, got {got!r}",
+            hint="the first line names the columns",
+        )
     if twice := sorted({name for name in header if name is not None and header.count(name) > 1}):
         raise TraceError(f"{source}:{above + 1}: expected each column once, got {listing(twice)} more than once")
     alone, heading, line = start + len(first) == len(content), b"", above + 2
@@ -129,15 +137,39 @@ def _read_csv(content: Content, source: str, dialect: Dialect) -> Iterator[Cells
             table, broken = find_broken(data, typed, separator=separator, source=source, alone=alone)
         if typed is None or broken:
             # Everything is read as text: only then can a bad number be shown as it was written.
-            table = pl.read_csv(io.BytesIO(_closed(data)), infer_schema=False, null_values=[""], separator=separator)
+            table = _read_text(data, separator, source, line, null_values=[""])
             table, broken = find_broken(data, table, separator=separator, source=source, alone=alone)
         yield Cells(table, line, broken)
         heading, line = under, line + table.height
 
 
+def _read_text(data: bytes, separator: str, source: str, line: int, **more: Any) -> pl.DataFrame:
+    """Read a block of rows under its header as text, or name the first row that has too many fields."""
+    try:
+        return pl.read_csv(io.BytesIO(_closed(data)), infer_schema=False, separator=separator, **more)
+    except pl.exceptions.PolarsError as error:
+        width, *counts = count_fields(data, separator).tolist()
+        wide = next((row for row, count in enumerate(counts) if count > width), None)
+        if wide is None:
+            raise
+        raise TraceError(
+            f"{source}:{line + wide}: expected {width} fields, as in the header, got {counts[wide]}",
+            hint=f"put quotes around a cell that holds {separator!r}; numbers with decimal commas need quotes too, and "
+            "--decimal ,",
+        ) from error
+
+
 def _closed(data: bytes) -> bytes:
     # A cell that was cut inside its quotes would make the parser refuse the rows before it too.
     return data + b'"' if ends_in_quotes(data) else data
+
+
+def _is_data(header: Sequence[str | None]) -> bool:
+    """Say whether the first line of a table is a row of numbers, and names no column."""
+    names = [name.strip() for name in header if name is not None]
+    return sum(bool(re.fullmatch(NUMBER, name)) for name in names) > 1 and not {name.lower() for name in names} & {
+        *KNOWN
+    }
 
 
 def _heading(block: bytes, separator: str, source: str) -> bytes:
@@ -188,7 +220,10 @@ def _decode_block(block: bytes, first: int, source: str) -> list[dict[str, Any]]
             row = _decode_loosely(line)
             if row is None:
                 shown = line[:60].decode("utf-8", "replace")
-                raise TraceError(f"{source}:{number}: expected one JSON object, got {shown!r} ({error})") from error
+                raise TraceError(
+                    f"{source}:{number}: expected one JSON object, got {shown!r} ({error})",
+                    hint="write one object per line (jq -c '.[]' turns an array into lines)" if not rows else None,
+                ) from error
             rows.append(row)
     return rows
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gapline.capture.candidate_checks import FAR
 from gapline.capture.dialect import PLAIN, Dialect
 from gapline.capture.formats import Detector, all_readers, find_companion, find_reader
 from gapline.capture.large_run import in_steps
@@ -17,9 +18,11 @@ from gapline.capture.openings import Openings
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader, SourceReference, no_companion
 from gapline.capture.sources import Source, marks_of
 from gapline.capture.spool import IN_MEMORY, Spool
+from gapline.capture.time_units import IN_WORDS, unit_of_number
 from gapline.errors import GaplineError, TraceError, UsageError
 from gapline.model.budget import limited_memory
 from gapline.model.diagnostics import MOST_PROBLEMS
+from gapline.model.fact_origins import COLUMN, FactOrigin, read_origins, write_origins
 from gapline.model.tables import RunStatus, VerdictCode
 from gapline.model.text import printable, writable
 
@@ -134,12 +137,15 @@ def take(chunk: Chunk, naming: Naming, job: Job, path: str, found: Found, format
         if job.refuse_unnamed:
             refuse_missing([who], [f"{path} {run.where}".rstrip()], pattern=naming.pattern)
     for run, who in zip(found.runs, settled, strict=True):
-        if run.horizon is None:
-            run.horizon = job.horizon
+        # Before a horizon is filled in: who stated it is known only now.
+        run.carried = {**run.carried, COLUMN: write_origins(_origins(run, job, format))}
+        late = None
+        if run.horizon is None and job.horizon is not None:
+            run.horizon, late = job.horizon, _far_late(run, job.horizon, format)
         run.sense = (sense or run.sense) if run.guessed else (run.sense or sense)
         # Seeds are settled over all runs, so the batch goes under the number of the run in the chunk.
         chunk.spool.add_run(run.named(arm="", instance="", seed=len(chunk.runs) + len(lines), panel=who.panel))
-        notes = [*found.notes, *run.notes, *overruled(run, who), *off_pattern]
+        notes = [*found.notes, *run.notes, *overruled(run, who), *off_pattern, *([late] if late else [])]
         lines.append(_run_line(path, format, run, who, notes))
     problems = tuple(found.problems[:MOST_PROBLEMS])
     chunk.files.append(FileLine(path, found.problem_count, problems, format, run_count=len(lines)))
@@ -148,6 +154,26 @@ def take(chunk: Chunk, naming: Naming, job: Job, path: str, found: Found, format
     chunk.references.extend((_renamed(one, found, lines), path) for one in found.references)
     if not found.runs:
         chunk.notes.extend(note for note in found.notes if note not in chunk.notes)
+
+
+def _origins(run: FoundRun, job: Job, format: str) -> dict[str, FactOrigin]:
+    """Say who stated what is known of a run: its log or table, or an option where that is silent."""
+    source = FactOrigin.FILE if format == "neutral" else FactOrigin.LOG
+    word = run.carried.get("validation", "solver")
+    stated = {
+        "clock": run.clock,
+        "horizon": run.horizon,
+        "sense": None if run.guessed and job.sense else run.sense,
+        # A table without verdicts says nothing; a log is what the solver itself says.
+        "validation": None if word == "solver" and source is FactOrigin.FILE else word,
+        "threads": run.carried.get("threads"),
+        "machine": run.carried.get("machine"),
+    }
+    given = {"horizon": job.horizon, "sense": job.sense}
+    origins = {fact: source for fact, value in stated.items() if value}
+    options = {fact: FactOrigin.OPTION for fact, value in given.items() if value and fact not in origins}
+    # What is exported says itself where its facts come from.
+    return origins | read_origins(run.carried.get(COLUMN)) | options
 
 
 def _refuse_no_text(path: str, who: Identity) -> None:
@@ -203,6 +229,17 @@ def _run_line(path: str, format: str, run: FoundRun, who: Identity, notes: list[
         notes.append(SOLVER_SAYS_SO)
     found = (*_stamped(run), run.horizon, run.status, run.clock, run.sense, run.stated_integral)
     return RunLine(path, format, run.where, who, *found, notes=tuple(dict.fromkeys(notes)))
+
+
+def _far_late(run: FoundRun, horizon: float, format: str) -> str | None:
+    """Return a note on candidates far later than a horizon that their log does not state."""
+    _, first, last = _stamped(run)
+    if first is None or last is None or last <= FAR * horizon:
+        return None
+    # Only a table may be in another unit than its reader expects.
+    unit = unit_of_number(last, first, FAR * horizon) if format == "neutral" else None
+    fix = f"; if times are {IN_WORDS[unit]}, read them with --time-unit {unit}" if unit else ""
+    return f"candidates are later than {FAR:g} times the horizon of {horizon:g} s, which only --horizon states{fix}"
 
 
 def _stamped(run: FoundRun) -> tuple[int, float | None, float | None]:

@@ -8,6 +8,8 @@ from typing import NamedTuple, Unpack
 
 import polars as pl
 
+from gapline.capture.candidate_checks import check_source
+from gapline.capture.direction import check_direction
 from gapline.capture.lines import FileLine, FileLines, RunLines
 from gapline.capture.naming import SEED_NOTES, Identity, refuse_missing, settle_seeds
 from gapline.capture.read import refuse_problems
@@ -16,6 +18,7 @@ from gapline.capture.survey import LogChoices, Survey, survey_logs
 from gapline.errors import EnvironmentLacksError, TraceError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.diagnostics import MOST_PROBLEMS
+from gapline.model.fact_origins import FactOrigin, set_origin
 from gapline.model.numbered import Numbered
 from gapline.model.scale import SENSES, instance_senses
 from gapline.model.tables import RUN_KEY, RunKey
@@ -48,7 +51,6 @@ class Imported:
 def import_logs(
     sources: Sequence[str | Path],
     *,
-    number_runs: bool = False,
     allow_mixed_clocks: bool = False,
     skip_unknown: bool = False,
     no_references: bool = False,
@@ -76,10 +78,13 @@ def import_logs(
         Seconds, for runs whose log states none.
     sense
         "min" or "max" for runs whose log does not say; a log that states the other is an error.
+    time_unit, sort_rows, allow_empty
+        What is stated about tables among the logs; see `gapline.read`.
     negate
         Arms, or patterns of them, whose logs report the negated objective.
     number_runs
-        Number runs that share arm and instance and state no seed 0, 1, 2, … in file order.
+        Number runs that share arm and instance and state no seed 0, 1, 2, … in file order; in a table, begin a new
+        run where time goes back within one arm, instance and seed.
     allow_mixed_clocks
         Take CPU and wall clocks into one campaign.
     skip_unknown
@@ -102,12 +107,13 @@ def import_logs(
     """
     return build_import(
         survey_logs(sources, **choices),
-        number_runs=number_runs,
+        number_runs=choices.get("number_runs", False),
         allow_mixed_clocks=allow_mixed_clocks,
         skip_unknown=skip_unknown,
         no_references=no_references,
         negate=negate,
         strict=strict,
+        allow_empty=choices.get("allow_empty", False),
     )
 
 
@@ -120,6 +126,7 @@ def build_import(
     no_references: bool = False,
     negate: Sequence[str] = (),
     strict: bool = False,
+    allow_empty: bool = False,
 ) -> Imported:
     """Turn a survey into a campaign, or raise one error that says all of what is missing."""
     _refuse_unreadable(survey, skip_unknown=skip_unknown)
@@ -133,8 +140,8 @@ def build_import(
     named, seed_notes = _named(runs, number_runs=number_runs)
     if not allow_mixed_clocks:
         owners = files.owners()
-        clocks = [(str(clock), files.paths[owners[row]]) for clock, row in runs.among("clock").items() if clock]
-        _only("clock", clocks or [("wall", "")], hint="--allow-mixed-clocks takes them all")
+        rows = runs.among("clock").items()
+        _refuse_mixed_clocks([(str(clock), files.paths[owners[row]]) for clock, row in rows if clock])
     references = () if no_references else _agreeing(survey.references)
     notes = list(survey.notes)
     formats = sorted({str(name) for name in runs.among("format")} - {"empty"}) or ["empty"]
@@ -159,6 +166,10 @@ def build_import(
     if negate:
         campaign = campaign.negate(negate)
         notes += campaign.diagnostics.notes
+    notes += check_source(campaign, allow_empty=allow_empty)
+    shown = campaign.runs["sense"].drop_nulls().unique()
+    # Where all logs that state a direction agree, the others are taken to have it too.
+    notes += check_direction(campaign, shown[0] if len(shown) == 1 else None)
     campaign, sense_notes = _settle_senses(campaign)
     notes += sense_notes
     if odd := survey.spool.not_positive:
@@ -238,7 +249,10 @@ def _settle_senses(campaign: Campaign) -> tuple[Campaign, list[str]]:
         words = f"{counted(number, 'instance')} maximised and kept as written"
         notes.append(f"{words}: scored through the reciprocal unless a transform is declared")
     facts = dict(campaign.facts) | ({"sense": only.pop()} if len(only) == 1 else {})
-    return replace(campaign, runs=campaign.runs.with_columns(sense=column), facts=facts), notes
+    # A run without candidates takes the direction that the others on its instance show.
+    shows = campaign.runs.select(pl.col("sense").is_not_null().any().over("instance")).to_series()
+    runs = set_origin(campaign.runs, "sense", FactOrigin.NOT_STATED, ~shows) if silent else campaign.runs
+    return replace(campaign, runs=runs.with_columns(sense=column), facts=facts), notes
 
 
 def _refuse_unreadable(survey: Survey, *, skip_unknown: bool) -> None:
@@ -271,13 +285,13 @@ def _refuse_twins(keys: Sequence[RunKey], where: Sequence[str]) -> None:
         )
 
 
-def _only(what: str, values: Sequence[tuple[str, str]], *, hint: str | None = None) -> str:
-    # Reversed, so that the path shown for a value is the first file that has it.
-    example = dict(reversed(values))
+def _refuse_mixed_clocks(clocks: Sequence[tuple[str, str]]) -> None:
+    # Reversed, so that the path shown for a clock is the first file that has it.
+    example = dict(reversed(clocks))
     if len(example) > 1:
-        shown = listing(f"{value} ({path})" for value, path in sorted(example.items()))
-        raise TraceError(f"expected one {what} in an import, got {shown}", hint=hint or "import them one by one")
-    return next(iter(example))
+        shown = listing(f"{clock} ({path})" for clock, path in sorted(example.items()))
+        hint = "--allow-mixed-clocks takes them all"
+        raise TraceError(f"expected one clock in an import, got {shown}", hint=hint)
 
 
 def _agreeing(references: Sequence[tuple[SourceReference, str]]) -> tuple[SourceReference, ...]:

@@ -308,6 +308,8 @@ def trace_without_events(journal: Outcome, *, attempts: int, asked: bool, best: 
         "clock": "wall",
         "started": ending.started if ending is not None and ending.started else None,
         "solver_version": journal.version,
+        # What the contract or the adapter states of the arm goes before what the solver prints.
+        **({} if not journal.model or "simplified_model" in carried else {"simplified_model": journal.model}),
         # No column where nobody claims anything: the digest of older campaigns stays what it was.
         **({} if journal.claim is None else {"claim": journal.claim}),
         **journal.resolutions,

@@ -22,6 +22,8 @@ from gapline.model.regular import reason_of
 PACKED = (".gz", ".zst")
 # Where relative paths start, unless told.
 HERE = Path()
+# How a file in UTF-16 begins.
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def keep_only(sources: Sequence[Source], patterns: Sequence[str]) -> tuple[list[Source], list[Source]]:
@@ -108,7 +110,7 @@ def opened_log(path: Path | str, read_beside: set[Path] | None = None, *, root: 
 def log_from(stream: BinaryIO, path: str, *, companion: Companion | None = None, most: int = IN_MEMORY) -> LogFile:
     """Return the log that a stream holds, packed or not; at most a little more than `most` bytes of it are held."""
     unpacked, most = Unpacked(stream, path), min(most, most_bytes())
-    pieces = _as_utf8(iter(unpacked))
+    pieces = as_utf8(iter(unpacked))
     held, size = [], 0
     for piece in pieces:
         held.append(piece)
@@ -125,14 +127,14 @@ def load_file(path: Path, read_beside: set[Path] | None = None, *, root: Path = 
         return LogFile(log.path, log.data, log.cut, companion=log.companion)
 
 
-def _as_utf8(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def as_utf8(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """Remove a byte order mark, and turn UTF-16 into UTF-8."""
     first = b""
     for piece in pieces:
         first += piece
         if len(first) >= 3:
             break
-    if first[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    if first[:2] in UTF_16:
         # What a Windows shell writes when a solver's output is redirected.
         decoder = getincrementaldecoder("utf-16")("replace")
         for piece in chain((first,), pieces):

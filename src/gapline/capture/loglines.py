@@ -25,6 +25,7 @@ __all__ = [
     "parse_number",
     "shown",
     "torn_line",
+    "uncoloured",
 ]  # fmt: skip
 # A solver's line is short. What is longer is a dump or a broken file, and is cut so that memory and regexes stay small.
 MOST_LINE = 16 * 1024
@@ -35,6 +36,40 @@ _STEP = 1 << 18
 _VALID, _INVALID = int(VerdictCode.VALID), int(VerdictCode.INVALID)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
+
+
+# Colours, cursor movements and titles, which programs print for a terminal and some print into files as well.
+_ESCAPE = b"\x1b"
+_ESCAPES = re.compile(
+    rb"\x1b(?:\[[0-?]{0,40}[ -/]{0,4}[@-~]|\][^\x07\x1b\r\n]{0,200}(?:\x07|\x1b\\)|[()][0-9A-Za-z]|[=>78cDEHM])"
+)
+_LONGEST_ESCAPE = 256
+
+
+def uncoloured(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    r"""Yield the pieces of a text without the escape sequences of a terminal, which may lie across two pieces.
+
+    Binary data, which has a zero byte in its first piece, is left as it is.
+
+    >>> b"".join(uncoloured([b"\x1b[1;32mo 9\x1b[", b"0m\n"]))
+    b'o 9\n'
+    """
+    held, is_text = b"", None
+    for piece in pieces:
+        if is_text is None:
+            is_text = b"\0" not in piece
+        # Most logs have no escape at all: looking for the byte costs next to nothing.
+        if not is_text or not (held or _ESCAPE in piece):
+            yield piece
+            continue
+        text = _ESCAPES.sub(b"", held + piece)
+        # What is left of an escape at the end may be the beginning of a sequence.
+        begun = text.rfind(_ESCAPE, max(0, len(text) - _LONGEST_ESCAPE))
+        held = b"" if begun < 0 or b"\n" in text[begun:] else text[begun:]
+        if len(text) > len(held):
+            yield text[: len(text) - len(held)]
+    if held:
+        yield held
 
 
 def log_lines(data: bytes) -> Iterator[tuple[int, str]]:

@@ -8,6 +8,8 @@ from typing import Any
 from gapline.capture.reader import LogFile
 from gapline.model.exact import is_rounded
 
+_MOST = 1 << 20
+
 
 def decode_json(data: bytes | str) -> Any:
     """Decode a JSON text, or raise ValueError; every number becomes a float, a giant one (1e999) is infinite.
@@ -30,13 +32,18 @@ def _whole(digits: str) -> float | str:
 
 
 def json_lines(log: LogFile) -> Iterator[tuple[str, str, dict[str, Any] | None, bool]]:
-    """Yield where, text, object (None for what is none) and whether it is the last of each line that is not blank."""
-    lines = ((number, line) for number, line in log.lines() if line.strip())
+    """Yield where, text, object (None for what is none) and whether it is the last of each line that is not blank.
+
+    A line holds a whole solution, so that it may be far longer than that of a log; beyond 1 MiB it is not decoded.
+    """
+    texts = (line for block in log.blocks() for line in block.removesuffix(b"\n").split(b"\n"))
+    decoded = ((number, line[:_MOST].decode("utf-8", "replace")) for number, line in enumerate(texts, start=1))
+    lines = ((number, line) for number, line in decoded if line.strip())
     following = next(lines, None)
     while following is not None:
         (number, line), following = following, next(lines, None)
         try:
-            entry = decode_json(line)
+            entry = decode_json(line) if len(line) < _MOST else None
         except ValueError:
             entry = None
         yield f"{log.path}:{number}", line, entry if isinstance(entry, dict) else None, following is None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gapline.model.campaign import Campaign
 from gapline.model.expected import expect, several
-from gapline.model.join import join_campaigns
+from gapline.model.join import join_campaigns, without_superseded
 from gapline.model.layout import campaign_directory
 from gapline.model.parted import PartedColumn
 from gapline.model.store import open_campaign
@@ -48,7 +48,8 @@ def parts_of(paths: Iterable[str | Path], read: Callable[[str | Path], Campaign]
                 parts += _opened(campaign_directory(Path(path)))
         else:
             parts.append(Part(merge_campaigns([read(path) for path in group])))
-    return parts
+    settled = without_superseded([part.campaign for part in parts])
+    return [part if part.campaign is one else Part(one) for part, one in zip(parts, settled, strict=True)]
 
 
 def _opened(directory: Path) -> list[Part]:

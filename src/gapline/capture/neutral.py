@@ -4,7 +4,6 @@ A run that captured nothing is one row with empty `time` and `objective`. Withou
 counts, and every output says so; an empty `valid` cell of a real candidate means that it is unchecked.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -17,13 +16,23 @@ from numpy.typing import NDArray
 
 from gapline.capture import blocks
 from gapline.capture.assemble import assemble
+from gapline.capture.candidate_checks import (
+    note_duplicates,
+    note_horizon_unit,
+    other_spellings,
+    refuse_far_late,
+    refuse_unreadable,
+)
 from gapline.capture.candidates import EVENTS, NUMBER, Candidates, Ends, Problems, as_text, read_candidates, set_aside
 from gapline.capture.carriers import SLICE, Cells, frame_of_records, read_all_alike, read_pieces
-from gapline.capture.dialect import PLAIN, Dialect, is_neutral, number_seeds, shape_table
+from gapline.capture.dialect import PLAIN, Dialect, is_neutral, number_parts, number_seeds, shape_table
+from gapline.capture.direction import state_sense
 from gapline.capture.gathered import GatheredColumns
 from gapline.capture.heads import Heads, Rows, find_equal, find_heads
 from gapline.capture.ladder import Ladder, plain_setting, split_ladders, varying
 from gapline.capture.logfiles import path_without_packing
+from gapline.capture.run_identity import RowOrder, renumber
+from gapline.capture.time_units import FIRST, IN_WORDS, since_first_row
 from gapline.capture.typed_jsonl import OddLineError
 from gapline.capture.unpack import open_content, read_content
 from gapline.capture.whole_rows import Fault
@@ -31,12 +40,11 @@ from gapline.errors import TraceError, UsageError, found_at, listing
 from gapline.model.campaign import Campaign
 from gapline.model.exact import EXACT, INTEGER
 from gapline.model.regular import reason_of
-from gapline.model.tables import CARRIED, RUN_KEY, TRACE_OPTIONAL, TRACE_REQUIRED
+from gapline.model.tables import CARRIED, RUN_KEY, TRACE_OPTIONAL, TRACE_REQUIRED, VerdictCode
 
 KNOWN_RUN = "_known"
 # Which rows are events, and which have neither a time nor an objective.
 _KEPT, _BLANK = "_kept", "_blank"
-_COMMA = re.compile(r"got '[+-]?[0-9]+,[0-9]+'")
 SUFFIXES = dict.fromkeys((".jsonl", ".ndjson"), "jsonl") | dict.fromkeys((".parquet", ".pq"), "parquet")
 SUFFIXES |= dict.fromkeys((".csv", ".tsv"), "csv") | dict.fromkeys((".arrow", ".ipc", ".feather"), "arrow")
 
@@ -134,43 +142,44 @@ def campaign_from_table(
 
 
 def campaign_from_pieces(
-    pieces: Iterable[Cells], *, source: str, known_runs: Sequence[int] | None = None, dialect: Dialect = PLAIN
+    pieces: Iterable[Cells],
+    *,
+    source: str,
+    known_runs: Sequence[int] | None = None,
+    dialect: Dialect = PLAIN,
+    one_run: bool = False,
 ) -> Campaign:
-    """Turn the tables of a neutral trace into a campaign.
+    """Turn the tables of a neutral trace into a campaign; with `one_run` they are the log of a single run.
 
     Rows of a table that are not whole are left out where they have no run to belong to, else they are rejected
     candidates; both are counted as problems.
     """
     try:
-        return _read_campaign(pieces, source, known_runs, dialect)
+        campaign = _read_campaign(pieces, source, known_runs, dialect, one_run)
     except pl.exceptions.PolarsError as error:
         # Columns can be of types that nobody thought of, in combinations that nobody tried.
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise TraceError(f"{source}: expected the columns of a trace, got a table that fails: {first}") from error
+    refuse_far_late(campaign, dialect, source)
+    return note_duplicates(note_horizon_unit(campaign, dialect, source))
 
 
 def _read_campaign(
-    pieces: Iterable[Cells], source: str, known_runs: Sequence[int] | None, dialect: Dialect
+    pieces: Iterable[Cells], source: str, known_runs: Sequence[int] | None, dialect: Dialect, one_run: bool
 ) -> Campaign:
-    problems = Problems(source)
+    problems = Problems(source, IN_WORDS[(dialect.time_unit or "s").removesuffix(FIRST)])
     looked_at = (part for piece in pieces for part in _as_expected(piece, dialect, source))
     events, marks = GatheredColumns(), GatheredColumns()
     read = [_read_piece(piece, known_runs, problems, dialect, events, marks) for piece in _numbered(looked_at)]
+    refuse_unreadable(problems)
     notes = list(dict.fromkeys(note for piece in read for note in piece.notes))
     rows = Rows(piece.heads for piece in read)
     one_by_one = known_runs is not None or KNOWN_RUN in rows.heads.columns
-    heads = rows.heads
-    if "seed" not in heads.columns:
-        # Only the rows in their order tell where a run begins: their keys are written out.
-        full = rows.expand(rows.heads)
-        known = full[KNOWN_RUN].to_list() if one_by_one else None
-        time = events.whole("time")
-        blank = marks.whole(_BLANK) if marks.names else np.zeros(len(time), np.bool_)
-        seeds, note = number_seeds(full, time, blank, known)
-        rows = rows.split_by(seeds)
-        heads = rows.heads
+    is_open = "seed" in rows.heads.columns and not one_by_one and not one_run
+    if "seed" not in rows.heads.columns:
+        rows, note = _with_seeds(rows, one_by_one, *_stamps(events, marks, sort_rows=dialect.sort_rows))
         notes.append(note)
-        del full, seeds, time, blank
+    heads = rows.heads
     keys = _read_keys(heads, rows, problems)
     extras = [
         plain_setting(column)
@@ -181,6 +190,12 @@ def _read_campaign(
     ladder = _split(extras, keys, rows, None if one_by_one else events, source)
     split = set(ladder.arm.filter(ladder.arm != keys["arm"]))
     keys = keys.with_columns(arm=ladder.arm)
+    if dialect.number_runs and is_open:
+        rows.heads = heads.with_columns(keys.iter_columns())
+        rows, note = _split_runs(rows, *_stamps(events, marks))
+        heads = rows.heads
+        keys = heads.select(RUN_KEY)
+        notes.append(note)
     # Runs are numbered by first appearance.
     first, run = find_equal(keys)
     runs = keys[first]
@@ -198,17 +213,17 @@ def _read_campaign(
     if "validation" not in runs.columns:
         runs = runs.with_columns(validation=pl.lit("declared" if has_verdicts else "solver"))
     problems.name_runs(keys, rows)
-    if any(_COMMA.search(message) for message in problems.messages):
-        notes.append("some numbers look like 12,5: --decimal , reads them, if commas are their decimal marks")
+    notes += other_spellings(problems)
     if not has_verdicts:
         notes.append("no `valid` column: candidates count as valid because the solver said so")
     kept = marks.take(_KEPT) if marks.names else None
     everything = kept is None or bool(kept.all())
-    reasons = _join_reasons(read, kept)
-    columns = {name: events.take(name) if everything else events.take(name)[kept] for name in events.names}
-    ends = _join_ends(read)
+    columns = _take_events(events, None if everything else kept, rows, run, dialect)
+    # Known of the moments, and not of the times that become of them.
+    ends, reasons = None if dialect.from_first_row else _join_ends(read), _join_reasons(read, kept)
     read.clear()
-    return assemble(
+    order = RowOrder(source, dialect)
+    campaign = assemble(
         runs,
         run=run[rows.which] if everything else rows.of_rows(run)[kept],
         counts=rows.counts if everything else None,
@@ -219,7 +234,47 @@ def _read_campaign(
         problems=problems.messages,
         problem_count=problems.count,
         notes=notes,
+        # Without seeds, runs begin where time goes back; and where each run is known, nothing is to be asked.
+        out_of_order=order.look if is_open else None,
     )
+    return order.settle(state_sense(campaign, dialect.sense))
+
+
+def _take_events(
+    events: GatheredColumns, kept: NDArray[np.bool_] | None, rows: Rows, run: NDArray[np.int32], dialect: Dialect
+) -> dict[str, NDArray[Any]]:
+    """Return the columns of the events, of all rows where none is left out."""
+    columns = {name: events.take(name) if kept is None else events.take(name)[kept] for name in events.names}
+    if dialect.from_first_row:
+        of_rows = rows.of_rows(run)
+        columns["time"] = since_first_row(columns["time"], of_rows if kept is None else of_rows[kept])
+    return columns
+
+
+def _with_seeds(rows: Rows, one_by_one: bool, time: NDArray[np.float64], blank: NDArray[np.bool_]) -> tuple[Rows, str]:
+    """Number the runs of a table without seeds, and say how."""
+    # Only the rows in their order tell where a run begins: their keys are written out.
+    full = rows.expand(rows.heads)
+    seeds, note = number_seeds(full, time, blank, full[KNOWN_RUN].to_list() if one_by_one else None)
+    return rows.split_by(seeds), note
+
+
+def _split_runs(rows: Rows, time: NDArray[np.float64], blank: NDArray[np.bool_]) -> tuple[Rows, str]:
+    """Begin a new run wherever time goes back under one key, and say how many there are."""
+    full = rows.expand(rows.heads.select(RUN_KEY))
+    seeds, note = renumber(full, number_parts(full, time, blank))
+    return rows.split_by(seeds), note
+
+
+def _stamps(
+    events: GatheredColumns, marks: GatheredColumns, *, sort_rows: bool = False
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the time of each row, NaN where time may go back, and which rows have neither a time nor an objective."""
+    time = events.whole("time")
+    blank = marks.whole(_BLANK) if marks.names else np.zeros(len(time), np.bool_)
+    # A bound is reported by another thread, mostly.
+    free = np.ones(len(time), np.bool_) if sort_rows else events.whole("verdict") == VerdictCode.BOUND
+    return (np.where(free, np.nan, time) if free.any() else time), blank
 
 
 def _numbered(pieces: Iterable[Cells]) -> Iterator[tuple[int, Cells]]:
@@ -310,7 +365,8 @@ def _is_plain(piece: Cells, dialect: Dialect, source: str) -> bool:
     except TraceError:
         # It is said of the whole.
         return False
-    same = table.schema == empty.schema and not notes and unfolded is None and dialect.decimal == "."
+    same = table.schema == empty.schema and not notes and unfolded is None
+    same &= dialect.decimal == "." and dialect.horizon_unit is None
     return same and set(piece.table.columns) <= set(EVENTS) and not set(piece.heads.table.columns) & set(EVENTS)
 
 
@@ -379,6 +435,8 @@ def _read_keys(table: pl.DataFrame, rows: Rows, problems: Problems) -> pl.DataFr
             shown = listing((f"{problems.source}:{rows.line(r)}: {table[name][head]!r}" for r, head in found), most=5)
             expected = "a whole number" if name == "seed" else "a name"
             hint = "a run that found nothing still has its arm, instance and seed"
+            if name == "seed" and table[name].null_count() < table.height:
+                hint = "number the seeds, or leave the column out: runs are then told apart where the time goes back"
             raise TraceError(f"expected {expected} in every {name}, got {shown}", hint=hint)
     return pl.DataFrame({"arm": arm, "instance": instance, "seed": seed})
 
@@ -402,7 +460,10 @@ def _read_attributes(
             number = counts.filter(pl.col(name) > 1)["_run"][0]
             cells = attributes.filter(pl.col("_run") == number)[name].drop_nulls().unique(maintain_order=True).to_list()
             key = "/".join(map(str, runs.row(number)[:3]))
-            raise TraceError(f"{problems.source}: expected one {name} in run {key}, got {listing(map(str, cells))}")
+            raise TraceError(
+                f"{problems.source}: expected one {name} in run {key}, got {listing(map(str, cells))}",
+                hint=f"write one {name} for all rows of a run; rows of other runs need a seed of their own",
+            )
         values = grouped[name]
         if name == "horizon" or CARRIED.get(name) == pl.Float64:
             values = _run_number(values, name, table[name], rows, problems)

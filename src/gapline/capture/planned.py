@@ -8,6 +8,7 @@ import polars as pl
 
 from gapline.errors import GaplineError, listing
 from gapline.model.campaign import Campaign, matches
+from gapline.model.ladders import find_ladders
 from gapline.model.numbered import Numbered
 from gapline.model.tables import CELL, RUN_KEY, RunKey, RunStatus
 
@@ -17,13 +18,25 @@ if TYPE_CHECKING:
 
 
 def every_arm_has_every_cell(runs: Numbered) -> bool:
-    """Say whether every arm has all the cells that any arm has."""
+    """Say whether every arm has all the cells that are expected of it (`expected_cells`)."""
+    if find_ladders(runs.table):
+        return expected_cells(runs.table).height == runs.table.height
     arms, units = runs.by("arm"), runs.by("panel", "instance", "seed")
     return runs.by("panel", "instance", "seed", "arm").size == arms.size * units.size
 
 
 def expected_cells(runs: pl.DataFrame) -> pl.DataFrame:
-    """Return the cells that every arm should have where no plan says so: all that any arm has."""
+    """Return the cells that arms should have where no plan says so: all that any arm has, and on a ladder any step."""
+    ladders = [list(steps) for steps in find_ladders(runs).values()]
+    if not ladders:
+        return _every_cell(runs)
+    apart = [arm for steps in ladders for arm in steps]
+    groups = [runs.filter(pl.col("arm").is_in(steps)) for steps in ladders]
+    return pl.concat(map(_every_cell, [runs.filter(~pl.col("arm").is_in(apart)), *groups])).sort(CELL)
+
+
+def _every_cell(runs: pl.DataFrame) -> pl.DataFrame:
+    """Return all cells that any arm has, of every arm."""
     union = runs.select("panel", "instance", "seed").unique()
     # Sorted before they are multiplied: the product of two sorted tables is sorted.
     arms, units = runs.select("arm").unique().sort("arm"), union.sort("panel", "instance", "seed")
@@ -53,11 +66,18 @@ def runs_of_contract(campaign: Campaign, contract: "Contract | None", *, cells: 
 
 
 def planned_cells(
-    campaign: Campaign, contract: "Contract | None", wanted: Mapping[str, tuple[str, ...]]
+    campaign: Campaign,
+    contract: "Contract | None",
+    wanted: Mapping[str, tuple[str, ...]],
+    waiting: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
-    """Return every planned cell that fits the patterns in `wanted`: done, running, interrupted or missing."""
+    """Return every planned cell that fits the patterns in `wanted`: done, unchecked, running, interrupted or missing.
+
+    `waiting` are whole runs without their verdict, which are not among those of the campaign.
+    """
     if contract is None:
-        planned = expected_cells(campaign.runs)
+        runs = campaign.runs if waiting is None else pl.concat([campaign.runs, waiting], how="diagonal_relaxed")
+        planned = expected_cells(runs)
     else:
         rows = [(c.arm.name, c.instance.panel, c.instance.name, c.seed) for c in _plan(contract).cells]
         planned = pl.DataFrame(rows, schema=dict.fromkeys(CELL, pl.String) | {"seed": pl.Int64}, orient="row")
@@ -73,12 +93,15 @@ def planned_cells(
     schema = planned.select(RUN_KEY).schema
     begun, held = (pl.DataFrame(some, schema=schema, orient="row") for some in (campaign.interrupted, campaign.running))
     keys = planned.select(RUN_KEY).with_row_index("_row")
-    tables = (campaign.runs, held, begun)
-    done, running, interrupted = (keys.join(some, on=RUN_KEY, how="semi")["_row"] for some in tables)
+    unchecked = begun.clear() if waiting is None else waiting
+    tables = (campaign.runs, unchecked, held, begun)
+    done, checking, running, interrupted = (keys.join(some, on=RUN_KEY, how="semi")["_row"] for some in tables)
     # A cell with a whole run is done, whatever became of its other attempts.
     state = (
         pl.when(pl.col("_row").is_in(done.implode()))
         .then(pl.lit("done"))
+        .when(pl.col("_row").is_in(checking.implode()))
+        .then(pl.lit("unchecked"))
         .when(pl.col("_row").is_in(running.implode()))
         .then(pl.lit("running"))
         .when(pl.col("_row").is_in(interrupted.implode()))
@@ -96,7 +119,10 @@ def with_empty_runs(campaign: Campaign, absent: pl.DataFrame, contract: "Contrac
         first=pl.lit(0, pl.Int64),
         count=pl.lit(0, pl.Int64),
     )
-    # Without a contract, the horizon that the other arms had on this instance.
+    # Without a contract: who vouches for the arm's other runs, and the horizon that other arms had on this instance.
+    if contract is None and "validation" in campaign.runs.columns:
+        vouched = campaign.runs.group_by("arm").agg(pl.col("validation").drop_nulls().min())
+        rows = rows.join(vouched, on="arm", how="left", maintain_order="left")
     known = campaign.runs.group_by("instance").agg(pl.col("horizon").max())
     rows = rows.join(known, on="instance", how="left", maintain_order="left")
     if contract is not None:

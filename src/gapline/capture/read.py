@@ -1,21 +1,25 @@
 """`read`: one call for a trace file, a campaign or study directory, a frame, records, or several of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from glob import glob, has_magic
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import polars as pl
 
 from gapline.capture.archive import named_after, read_archive
-from gapline.capture.dialect import PLAIN, Dialect
+from gapline.capture.candidate_checks import check_source
+from gapline.capture.dialect import Dialect
+from gapline.capture.direction import check_direction, state_sense, with_notes
 from gapline.capture.merge import gathered
 from gapline.capture.neutral import campaign_from_records, campaign_from_table, read_neutral
-from gapline.capture.opened import naming_packages, opened_package
+from gapline.capture.opened import naming_packages, opened_package, study_folder
 from gapline.capture.package import is_package
+from gapline.capture.pandas_frames import frame_of_pandas, is_pandas
 from gapline.capture.recorded import is_recorded, read_recorded
-from gapline.errors import TraceError, UsageError, listing
+from gapline.contract.choices import InputChoices, Sense, TimeUnit
+from gapline.errors import TraceError, UsageError, listing, near
 from gapline.model.campaign import Campaign
 from gapline.model.diagnostics import Diagnostics
 from gapline.model.join import join_campaigns
@@ -32,6 +36,11 @@ def read(
     *,
     columns: str | Mapping[str, str] | None = None,
     decimal: str | None = None,
+    sense: Sense | None = None,
+    time_unit: TimeUnit | None = None,
+    number_runs: bool = False,
+    sort_rows: bool = False,
+    allow_empty: bool = False,
     strict: bool = False,
     checker: str | None = None,
 ) -> Campaign:
@@ -49,6 +58,20 @@ def read(
         The table's own names of columns that a trace needs: `arm=solver,time=elapsed` or a mapping.
     decimal
         "," where the table has decimal commas.
+    sense
+        "min" or "max" where the source does not state the direction of the objective. Without it, a source whose
+        objectives rise over time is refused.
+    time_unit
+        Unit of the times in a table: `s` (the default), `ms`, `us`, `ns`, `min`, `h` or `clock` (`0:01:10`). `epoch`
+        and `iso` are dates, which count from the column `started`, or with `epoch-first` and `iso-first` from the
+        first row of each run. The horizon is in seconds; a column mapping states units too (`time=ms:elapsed`,
+        `horizon=min:limit`).
+    number_runs, sort_rows
+        What it means that time goes back within one arm, instance and seed of a table: a new run begins there, which
+        is numbered after the others, or the rows of one run are out of order. Without them, rows are sorted where
+        that is plausible; otherwise the table is refused.
+    allow_empty
+        Accept a source whose candidates are all later than the horizon, or all rejected: its runs count as empty.
     strict
         Refuse a source with problems: cells that are no numbers, rows with too few fields, a last line without a line
         end. Otherwise they are named and counted in `Campaign.diagnostics`.
@@ -60,7 +83,36 @@ def read(
     >>> campaign.diagnostics.notes
     ('no `valid` column: candidates count as valid because the solver said so',)
     """
-    return gathered(read_in_parts(source, columns=columns, decimal=decimal, strict=strict, checker=checker))
+    campaign = read_in_parts(
+        source,
+        columns=columns,
+        decimal=decimal,
+        sense=sense,
+        time_unit=time_unit,
+        number_runs=number_runs,
+        sort_rows=sort_rows,
+        allow_empty=allow_empty,
+        strict=strict,
+        checker=checker,
+    )
+    campaign = with_notes(campaign, check_source(campaign, allow_empty=allow_empty))
+    return gathered(judged_direction(campaign, source))
+
+
+def contract_senses(sources: Iterable[str | Path]) -> dict[str, str]:
+    """Return the senses that the contracts of the studies among some sources give to their instances."""
+    from gapline.model.contract import load_contract
+
+    folders = [folder for source in sources if not is_url(source) and (folder := study_folder(source)) is not None]
+    return {name: sense for folder in folders for name, sense in load_contract(folder).senses.items()}
+
+
+def judged_direction(campaign: Campaign, source: Any) -> Campaign:
+    """Return the campaign with what is to be said of its direction, or refuse it; a study's contract states that."""
+    given = source if isinstance(source, list | tuple) else [source]
+    if all(isinstance(one, str | Path) and not is_url(one) and (is_study(one) or is_package(one)) for one in given):
+        return campaign
+    return with_notes(campaign, check_direction(campaign))
 
 
 @naming_packages()
@@ -72,13 +124,14 @@ def read_in_parts(
     decimal: str | None = None,
     strict: bool = False,
     checker: str | None = None,
+    **stated: Unpack[InputChoices],
 ) -> Campaign:
-    """Read as `read` does and leave the columns of several sources where they are, for those who go over them once."""
-    dialect = Dialect.parse(columns, decimal)
+    """Read as `read` does, leave the columns of several sources where they are, and do not judge the direction."""
+    dialect = Dialect.parse(columns, decimal, **stated)
     campaign = _read(source, dialect) if checker is None else _judged(source, dialect, checker)
     if strict:
         refuse_problems(campaign.diagnostics)
-    return campaign
+    return state_sense(campaign, dialect.sense)
 
 
 def refuse_problems(read: Diagnostics) -> None:
@@ -99,9 +152,10 @@ def _read(source: Any, dialect: Dialect) -> Campaign:
         source = source.collect()
     if isinstance(source, Shown):
         raise UsageError(f"read: expected traces, got {type(source).__name__}, which is made of them")
-    # The one interface that pandas, polars, pyarrow and duckdb share: none of them is imported for it.
-    if hasattr(source, "__arrow_c_stream__"):
-        return campaign_from_table(pl.DataFrame(source), source="frame", first_line=0, dialect=dialect)
+    # The one interface that polars, pyarrow and duckdb share: none of them is imported for it.
+    if (by_pandas := is_pandas(source)) or hasattr(source, "__arrow_c_stream__"):
+        table = frame_of_pandas(source) if by_pandas else pl.DataFrame(source)
+        return campaign_from_table(table, source="frame", first_line=0, dialect=dialect)
     if isinstance(source, Sequence) and not isinstance(source, bytes):
         # Mappings are rows of one table; anything else in a list is a source of its own.
         if all(isinstance(item, dict) for item in source) and source:
@@ -135,8 +189,8 @@ def _judged(source: Any, dialect: Dialect, checker: str) -> Campaign:
 
 
 def _no_table(campaign: Campaign, dialect: Dialect, what: object) -> Campaign:
-    if dialect != PLAIN:
-        raise UsageError(f"--columns and --decimal: expected a table, got {what}, whose columns are known")
+    if dialect.reshapes or dialect.time_unit is not None:
+        raise UsageError(f"--columns, --decimal and --time-unit: expected a table, got {what}, whose columns are known")
     return campaign
 
 
@@ -173,7 +227,8 @@ def _read_path(path: Path, dialect: Dialect) -> Campaign:
     if matched != [str(path)]:
         return join_campaigns([_read_path(Path(one), dialect) for one in matched])
     if not path.exists():
-        raise TraceError(f"{path}: expected a trace file, campaign or study directory, got no such file")
+        hint = near(path) or f"paths start at {Path.cwd()}"
+        raise TraceError(f"{path}: expected a trace file, campaign or study directory, got no such file", hint=hint)
     if is_package(path):
         return _no_table(_read_package(path), dialect, path)
     if is_zip(path):

@@ -12,7 +12,7 @@ from typing import IO, BinaryIO, cast
 from gapline.capture.assemble import RunTrace
 from gapline.capture.blocks import BLOCK, text_blocks
 from gapline.capture.dialect import PLAIN, Dialect
-from gapline.capture.loglines import Lines, Telling, shown
+from gapline.capture.loglines import Lines, Telling, shown, uncoloured
 from gapline.capture.unpack import Content
 from gapline.errors import TraceError
 from gapline.model.limits import VARIABLE, most_bytes
@@ -28,8 +28,9 @@ class Streamed:
     """
 
     def __init__(self, path: str, head: bytes, rest: Iterator[bytes], cut: Callable[[], bool] = lambda: False) -> None:
-        self.path, self.head = path, head
-        self._rest: Iterator[bytes] | None = rest
+        pieces = uncoloured(chain((head,), rest))
+        self.path, self.head = path, next(pieces, b"")
+        self._rest: Iterator[bytes] | None = pieces
         self._cut, self._whole = cut, b""
         self._file: IO[bytes] | None = None
 
@@ -87,7 +88,8 @@ Companion = Callable[[str], "AbstractContextManager[LogFile | None]"]
 class LogFile:
     """A log as a reader gets it.
 
-    `path` is as the user named it; `data` are its bytes, unpacked, without byte order mark, UTF-16 turned into UTF-8;
+    `path` is as the user named it; `data` are its bytes, unpacked, without byte order mark and without the colours of a
+    terminal, UTF-16 turned into UTF-8;
     `cut` says that a compressed file ends in the middle of its stream. `beside` reads a companion (`data_f1.dat` of an
     index file) by its path relative to this file's folder: its bytes, or None where there is none inside the folder;
     `companion` opens it as a log, which may be of any size. `dialect` is how a table differs from a neutral trace, as
@@ -109,7 +111,9 @@ class LogFile:
         companion: Companion | None = None,
     ) -> None:
         self.path, self.dialect = path, dialect
-        self._content, self._cut = data, cut
+        # A log without escapes is not copied: joining a single piece returns it.
+        self._content = data if isinstance(data, Streamed) else b"".join(uncoloured((data,)))
+        self._cut = cut
         self._companion = companion or (lambda name: nullcontext(_held(name, beside(name))))
 
     def companion(self, name: str) -> "AbstractContextManager[LogFile | None]":
@@ -191,10 +195,11 @@ class FoundRun(RunTrace):
     `sense` is "min" or "max" as the log states or shows it, None where it does neither; `guessed` says that it only
     follows from how the values move, so that the user's word goes before it. Objectives stay as the log writes them.
     `stated_integral` is an integral that the source printed itself, as (kernel, value on gapline's scale), which the
-    import recomputes. `where` says which part of the file the run is ("run 3"), `notes` what is about this run alone.
+    import recomputes. `clock` is "wall", "cpu" or another word, empty where nobody states it. `where` says which part
+    of the file the run is ("run 3"), `notes` what is about this run alone.
     """
 
-    clock: str = "wall"
+    clock: str = ""
     resolution: float | None = None
     sense: str | None = "min"
     guessed: bool = False

@@ -4,17 +4,20 @@ import contextlib
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
+from gapline.capture.assemble import RunTrace
 from gapline.capture.journals import Tally, campaign_of_journals, trace_of
 from gapline.errors import TraceError
 from gapline.journal.attempts import CellRecord, Superseded
 from gapline.journal.line import is_sealed, unseal
 from gapline.journal.read import MOST_LINE, Journal, take_line
 from gapline.journal.trace import LOOKED_AT, RUN_HEAD, begins_a_run
+from gapline.journal.unclosed import Here, Unclosed, unclosed_state
 from gapline.model.campaign import Campaign
 from gapline.model.limits import open_input
 from gapline.model.regular import reason_of
-from gapline.model.tables import RunKey
+from gapline.model.tables import RunKey, RunStatus
 
 
 def is_recorded(path: Path) -> bool:
@@ -26,26 +29,52 @@ def is_recorded(path: Path) -> bool:
         return False
 
 
-def read_recorded(path: Path) -> Campaign:
-    """Read every run of a recorded file; of several with one arm, instance and seed the first whole one counts."""
-    journals, problems = read_journals(path)
-    cells: dict[RunKey, list[Journal]] = {}
-    for journal in journals:
-        order = journal.order
+# Of a run without an end: its status, and what became of its process (the column `unclosed`).
+_COUNTS_AS = {
+    Unclosed.IN_PROGRESS: (RunStatus.UNKNOWN, None),
+    Unclosed.KILLED: (RunStatus.KILLED, "gone"),
+    Unclosed.OVERDUE: (RunStatus.UNKNOWN, "alive"),
+}
+
+
+def read_recorded(path: Path, *, here: Here | None = None, open_runs: bool = False) -> Campaign:
+    """Read every run of a recorded file.
+
+    Of several with one arm, instance and seed the first whole one counts. Where none is whole, the first counts that
+    never closed and does not go on; a whole one that comes later takes its place.
+
+    Parameters
+    ----------
+    here
+        The machine and the moment at which it is read.
+    open_runs
+        Return runs in progress as runs of unknown end, for those who watch; otherwise they are named and counted.
+    """
+    runs, problems = _read_runs(path, here)
+    cells: dict[RunKey, list[_Recorded]] = {}
+    for run in runs:
+        order = run.journal.order
         if order is None:
-            problems.append(f"{journal.corruption or path}: a run without its first line; nobody can say of what it is")
+            what = run.journal.corruption or path
+            problems.append(f"{what}: a run without its first line; nobody can say of what it is")
         else:
-            cells.setdefault(RunKey(order.arm, order.instance, order.seed), []).append(journal)
+            cells.setdefault(RunKey(order.arm, order.instance, order.seed), []).append(run)
     tally = Tally()
     traces = []
     for key, attempts in cells.items():
-        record = CellRecord(path, attempts)
+        over = [one for one in attempts if one.unclosed is not Unclosed.IN_PROGRESS]
+        record = CellRecord(path, [one.journal for one in over])
+        if record.counting is None:
+            record.counting = next((one.journal for one in over if one.unclosed), None)
+        if record.counting is None and len(over) < len(attempts):
+            if open_runs:
+                going = next(one for one in attempts if one.unclosed is Unclosed.IN_PROGRESS)
+                traces.append(_trace(going, attempts=len(attempts)))
+            else:
+                tally.running.append(key)
+            continue
         tally.take(key, record)
-        if (counting := record.counting) is not None:
-            largest = counting.order is not None and counting.order.carried.get("sense") == "max"
-            trace = trace_of(counting, None, attempts=len(attempts), asked=False, maximised=largest)
-            trace.carried = {name: value for name, value in trace.carried.items() if value is not None}
-            traces.append(trace)
+        traces += [_trace(one, attempts=len(attempts)) for one in over if one.journal is record.counting]
     if not cells:
         raise TraceError(f"{path}: expected runs, got none that can be read", hint="\n".join(problems[:3]) or None)
     notes = tally.notes(path)
@@ -53,6 +82,48 @@ def read_recorded(path: Path) -> Campaign:
         # Whoever runs a script again looks for the new numbers.
         notes.append(f"{path}: runs of one arm, instance and seed are there twice; to count new ones, use a new file")
     return campaign_of_journals(traces, tally, source=str(path), problems=problems, notes=notes)
+
+
+class _Recorded(NamedTuple):
+    """A run of a recorded file; `unclosed` is None where it says how it ended, or where nothing of it counts."""
+
+    journal: Journal
+    unclosed: Unclosed | None
+
+
+def _read_runs(path: Path, here: Here | None) -> tuple[list[_Recorded], list[str]]:
+    """Read the runs of a file, and say which lines belong to none."""
+    known: set[int] = set()
+    while True:
+        journals, problems = read_journals(path)
+        at = here or Here.now()
+        runs = [_Recorded(one, _unclosed(one, at)) for one in journals]
+        killed = {place for place, one in enumerate(runs) if one.unclosed is Unclosed.KILLED}
+        if killed <= known:
+            return runs, problems
+        # A process may have ended its run after the file was read and before the process was looked for.
+        known |= killed
+
+
+def _unclosed(journal: Journal, here: Here) -> Unclosed | None:
+    if journal.order is None or journal.ending is not None or journal.corruption is not None:
+        return None
+    return unclosed_state(journal.order, here)
+
+
+def _trace(run: _Recorded, *, attempts: int) -> RunTrace:
+    """Return the events of a run, with its status."""
+    order = run.journal.order
+    assert order is not None
+    largest = order.carried.get("sense") == "max"
+    trace = trace_of(run.journal, None, attempts=attempts, asked=False, maximised=largest)
+    carried = dict(trace.carried)
+    if run.unclosed is not None:
+        status, process = _COUNTS_AS[run.unclosed]
+        trace.status = status.value
+        carried |= {"started": order.started if isinstance(order.started, str) else None, "unclosed": process}
+    trace.carried = {name: value for name, value in carried.items() if value is not None}
+    return trace
 
 
 def read_journals(path: Path) -> tuple[list[Journal], list[str]]:

@@ -5,11 +5,13 @@ is taken is verified first: the campaign by its digests, the attempt by the fact
 so equals one that is read from all journals to the last bit; without that file, or where anything is odd, all are read.
 """
 
+import io
 from contextlib import closing
 from pathlib import Path
 
 import msgspec
 import numpy as np
+import polars as pl
 
 from gapline.capture.assemble import RunTrace
 from gapline.capture.journals import SOMETIMES, Survey, build_campaign, survey_study, trace_without_events
@@ -19,12 +21,13 @@ from gapline.journal.claims import locked_inodes, worked_on
 from gapline.journal.index import BY, Index
 from gapline.journal.line import seal, unseal
 from gapline.journal.read import Outcome
-from gapline.journal.verdicts import Judge
+from gapline.journal.verdicts import Judge, VerdictsHead
 from gapline.model.campaign import Campaign
 from gapline.model.join import OTHER_REASON
 from gapline.model.layout import BUILT, CALIBRATIONS, CAMPAIGN, JOURNALS, MANIFEST, OPTIONS_FILE
 from gapline.model.limits import most_bytes, read_regular
-from gapline.model.store import file_digest, open_campaign, read_manifest, save_campaign
+from gapline.model.slug import slug
+from gapline.model.store import RUNS_FILE, file_digest, open_campaign, read_manifest, save_campaign
 from gapline.model.tables import RUN_KEY, Reason, RunKey
 from gapline.model.text import writable
 from gapline.model.writing import write_atomically
@@ -48,6 +51,12 @@ class Built(msgspec.Struct, frozen=True):
     calibrations: str
     strays: list[str]
     cells: dict[str, list[str | None]]
+
+
+class _BuiltBy(msgspec.Struct, frozen=True):
+    """Of what a campaign was made of: whose verdicts."""
+
+    judge: Judge | None
 
 
 def renew_campaign(study: Path, index: Index) -> Campaign:
@@ -76,7 +85,7 @@ def current_campaign(study: Path) -> Campaign | None:
     if cells is None:
         # A second runner may be at work after the first one wrote the campaign of what there was.
         running = worked_on(folders_of(study)) if locked_inodes() else frozenset()
-        if not running:
+        if not running and not _lacks_verdicts(study):
             return None
     elif not cells:
         return None
@@ -92,6 +101,33 @@ def current_campaign(study: Path) -> Campaign | None:
         if standing is not None and not running and standing.is_whole(survey):
             return standing.campaign
         return build_campaign(survey, index, reuse=_nothing if standing is None else standing.run)
+
+
+def _lacks_verdicts(study: Path) -> bool:
+    """Say whether verdicts that a study's `campaign/` was made of are gone: its runs must not count as checked."""
+    try:
+        line = unseal(read_regular(study / JOURNALS / BUILT, most=most_bytes()).rstrip(b"\n"), 0)[0]
+        judge = msgspec.json.decode(line, type=_BuiltBy).judge
+        runs = pl.read_parquet(io.BytesIO(read_regular(study / CAMPAIGN / RUNS_FILE, most=most_bytes())))
+        judged = runs.filter((pl.col("validation") == "checker") & (pl.col("count") > 0))
+        attempts = judged.select(*RUN_KEY, "attempt").drop_nulls()
+    except (OSError, ValueError, msgspec.MsgspecError, pl.exceptions.PolarsError):
+        # Whatever it is, opening the campaign says it.
+        return False
+    if judge is None:
+        return False
+    names = VerdictsHead(judge.name, judge.version, "", 0, "", judge.given).files
+    gone = []
+    for arm, instance, seed, number in attempts.iter_rows():
+        attempt = study / JOURNALS / slug(RunKey(arm, instance, seed)) / f"attempt-{number:03d}"
+        # Without its journal there is nothing that could be judged again.
+        if not any((attempt / name).exists() for name in names) and attempt.is_dir():
+            gone.append(attempt)
+    if not gone:
+        return False
+    with closing(Index(study, apart=True)) as index:
+        index.open()
+        return any(index.read(attempt).outcome.asked for attempt in gone)
 
 
 def _is_whole_before(cell: Path, index: Index) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import isfinite
 from pathlib import Path
-from typing import NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple, Unpack
 
 from gapline.capture.chunk import (
     BATCH,
@@ -22,7 +22,7 @@ from gapline.capture.chunk import (
     refused,
     take_or_refuse,
 )
-from gapline.capture.dialect import PLAIN, Dialect
+from gapline.capture.dialect import Dialect
 from gapline.capture.formats import all_readers, find_reader
 from gapline.capture.lines import MOST_KEPT, FileLine, FileLines, RunLine, RunLines
 from gapline.capture.logfiles import find_files, keep_only
@@ -32,6 +32,7 @@ from gapline.capture.reader import Reader, SourceReference
 from gapline.capture.sources import MOST_FILES, Source, cut_sources, look_at
 from gapline.capture.spool import IN_MEMORY, Spool
 from gapline.capture.unfinished import read_chunks
+from gapline.contract.choices import InputChoices
 from gapline.errors import HorizonError, TraceError, UsageError, listing
 from gapline.model.budget import memory_budget
 from gapline.model.campaign import as_patterns
@@ -83,7 +84,7 @@ class Survey:
         self.spool.extend(chunk.spool)
 
 
-class LogChoices(TypedDict, total=False):
+class LogChoices(InputChoices, total=False):
     """How logs are read: what `import_logs` and the survey before it take alike (described in `import_logs`)."""
 
     format: str | Reader
@@ -96,7 +97,6 @@ class LogChoices(TypedDict, total=False):
     seed: int | None
     panel: str | None
     horizon: float | None
-    sense: str | None
     progress: Callable[[int, int], None] | None
     executor: Executor | None
     jobs: int
@@ -111,9 +111,10 @@ def survey_logs(
     """Read every file and note what is in it; a file that cannot be read is a line of the survey, not an exception."""
     _refuse_choices(choices)
     format, name = choices.get("format", "auto"), choices.get("name")
-    dialect = Dialect.parse(choices.get("columns"), choices.get("decimal"))
+    stated: Any = {name: choices[name] for name in InputChoices.__annotations__ if name in choices}  # type: ignore[literal-required]
+    dialect = Dialect.parse(choices.get("columns"), choices.get("decimal"), **stated)
     # A table whose columns have to be told can be no other format.
-    format = "neutral" if format == "auto" and dialect != PLAIN else format
+    format = "neutral" if format == "auto" and dialect.reshapes else format
     pattern = PathPattern.parse(name) if name else None
     notes = all_readers()[1] if format == "auto" else ()
     if isinstance(format, str) and format != "auto":
@@ -227,8 +228,6 @@ def _settle_waiting(survey: Survey, job: Job, waiting: _Waiting) -> None:
 def _refuse_choices(choices: LogChoices) -> None:
     if strange := sorted(choices.keys() - LogChoices.__annotations__.keys()):
         raise UsageError(f"import: expected {listing(LogChoices.__annotations__)}, got {listing(strange)}")
-    horizon, sense = choices.get("horizon"), choices.get("sense")
+    horizon = choices.get("horizon")
     if horizon is not None and not (isfinite(horizon) and horizon > 0):
         raise HorizonError(f"--horizon: expected positive finite seconds, got {horizon}")
-    if sense not in (None, "min", "max"):
-        raise UsageError(f"--sense: expected min or max, got {sense!r}")

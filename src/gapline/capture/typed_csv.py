@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from gapline.capture.dialect import Dialect
+from gapline.capture.time_units import TEXTS
 from gapline.model.exact import EXACT
 
 NUMBERS = ("time", "objective", "claimed", "bound", "primary", "secondary")
@@ -28,11 +29,13 @@ def number_columns(names: Sequence[str], dialect: Dialect) -> dict[str, str]:
     # A comma is no part of a number that Polars reads.
     if dialect.decimal != ".":
         return {}
+    numbers = [name for name in NUMBERS if name != "time" or dialect.time_unit not in TEXTS]
     lower = Counter(name.lower() for name in names)
     declared = Counter(theirs.lower() for theirs in dialect.columns.values())
-    meant = {name: name for name in NUMBERS} | {n: n.lower() for n in names if n.lower() in _ANY_CASE}
+    meant = {name: name for name in numbers}
+    meant |= {n: n.lower() for n in names if n.lower() in _ANY_CASE and n.lower() in numbers}
     meant = {name: ours for name, ours in meant.items() if lower[name.lower()] == 1 and not declared[name.lower()]}
-    meant |= {n: ours for ours, n in dialect.columns.items() if ours in NUMBERS and declared[n.lower()] == 1}
+    meant |= {n: ours for ours, n in dialect.columns.items() if ours in numbers and declared[n.lower()] == 1}
     return {name: meant[name] for name in names if name in meant}
 
 

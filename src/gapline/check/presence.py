@@ -7,6 +7,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 
+from gapline.model.limits import read_regular
 from gapline.model.names import split_python_name
 from gapline.model.text import meant
 
@@ -47,7 +48,7 @@ def _function_lack(module: str, function: str, study: Path) -> str | None:
         # Compiled, or in an archive: it cannot be read.
         return None
     try:
-        tree = ast.parse(path.read_bytes())
+        tree = ast.parse(read_regular(path))
     except (SyntaxError, ValueError, OSError) as error:
         return f"cannot import {module}: {error}"
     names = _names(tree)

@@ -11,6 +11,7 @@ from pathlib import Path
 from gapline.check.verdict import Checker, CheckerFailure, Verdict
 from gapline.errors import UsageError
 from gapline.model.code import uncompiled
+from gapline.model.limits import read_regular
 from gapline.model.text import meant
 
 Function = Callable[[Path, object], Verdict | float | str]
@@ -83,5 +84,5 @@ def load_python_checker(target: str) -> Checker:
     if not isinstance(version, str):
         source = getattr(module, "__file__", None)
         # A checker without a version has that of its source: edited code gives other verdicts.
-        version = hashlib.sha256(Path(source).read_bytes()).hexdigest()[:12] if source else "unknown"
+        version = hashlib.sha256(read_regular(source)).hexdigest()[:12] if source else "unknown"
     return PythonChecker(f"python:{target}", function, version)

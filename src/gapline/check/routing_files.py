@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gapline.errors import import_extra
-from gapline.model.limits import read_limited
+from gapline.model.limits import most_bytes, read_regular
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,8 @@ def read_cvrp(path: Path) -> RoutingInstance:
 def read_vrptw(path: Path) -> RoutingInstance:
     """Read a Solomon file, or a VRPLIB file with time windows; Euclidean distances are truncated, in tenths."""
     vrplib = import_extra("vrplib", "routing")
-    if "NODE_COORD_SECTION" in (text := read_limited(path).decode()) or "EDGE_WEIGHT_SECTION" in text:
+    text = read_regular(path, most=most_bytes()).decode()
+    if "NODE_COORD_SECTION" in text or "EDGE_WEIGHT_SECTION" in text:
         data = vrplib.read_instance(path)
         if "time_window" not in data:
             raise ValueError("a TIME_WINDOW_SECTION, got none")

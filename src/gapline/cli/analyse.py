@@ -11,7 +11,9 @@ from gapline.terminal import say
 @click.command("analyse")
 @options.study
 @options.place
-@click.option("--ladder", "ladders", multiple=True, help="Runs column along which health is counted (repeatable).")
+@click.option(
+    "--ladder", "ladders", multiple=True, help="Show this ladder, or one along a column of the runs (repeatable)."
+)
 @click.option("--max-score", type=float, default=None, help="Complementarity: scores as near as this are similar.")
 @click.option("--min-final", type=float, default=None, help="Complementarity: final gaps as far apart differ.")
 @click.option("--min-attainment", type=float, default=None, help="Complementarity: attainment as far apart differs.")
@@ -107,6 +109,7 @@ def command(
         _ = cutoffs is not None and analysis.cutoffs
         say("\n".join(screenful(analysis, width())[1:]))
         return 1 if study.alarms else 0
+    options.print_first(study)
     found = analysis_tables(analysis) if table is None else [analysis_table(analysis, table)]
     tables.show(found, outputs=outputs, all_columns=all_columns, document=answer)
     return options.print_remarks(study)

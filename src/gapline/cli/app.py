@@ -81,7 +81,7 @@ def _run(arguments: list[str]) -> int:  # noqa: PLR0911 (one return per way to e
     # Accepted anywhere on the line: people add it at the end of the command that failed.
     arguments = [argument for argument in arguments if argument != "--debug"]
     try:
-        _refuse_empty(arguments)
+        _refuse_odd_arguments(arguments)
         result = gapline.main(arguments, prog_name="gapline", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except Exit as stop:
@@ -110,9 +110,11 @@ def _run(arguments: list[str]) -> int:  # noqa: PLR0911 (one return per way to e
         return known.exit_code
 
 
-def _refuse_empty(arguments: list[str]) -> None:
-    """Refuse an argument or a value without a letter: a variable of the calling script that was never set."""
+def _refuse_odd_arguments(arguments: list[str]) -> None:
+    """Refuse an argument or a value without a letter, from a variable that was never set, and one with a NUL."""
     for place, argument in enumerate(arguments):
+        if "\0" in argument:
+            raise UsageError(f"expected a text without NUL characters, got {argument!r}")
         option, equals, value = argument.partition("=")
         if not argument.strip() or (option.startswith("--") and equals and not value.strip()):
             before = option if equals else " ".join(arguments[max(0, place - 1) : place])

@@ -14,6 +14,8 @@ from pathlib import Path
 import rich_click as click
 from click.shell_completion import CompletionItem, split_arg_string
 
+from gapline.model.regular import open_regular
+
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 KERNELS = ("squeezed", "maxform", "berthold", "dimacs:1.1", "dimacs:2", "raw", "python:")
@@ -108,7 +110,8 @@ def _names_of(source: str, kind: str) -> list[str]:
         if place.is_dir():
             return _of_study(place, kind) if (place / "study.toml").is_file() else _of_campaign(place, kind)
         if place.suffix == ".json" and kind == "instance":
-            return list(json.loads(place.read_bytes())["values"])
+            with open_regular(place) as stream:
+                return list(json.load(stream)["values"])
         return _of_table(place, kind) if place.suffix in (".csv", ".tsv") else []
     except Exception:
         return []
@@ -117,7 +120,7 @@ def _names_of(source: str, kind: str) -> list[str]:
 def _of_study(folder: Path, kind: str) -> list[str]:
     import tomllib
 
-    with (folder / "study.toml").open("rb") as stream:
+    with open_regular(folder / "study.toml") as stream:
         contract = tomllib.load(stream)
     if kind == "snapshot":
         return [str(path) for path in sorted((folder / "references").glob("*.json"))]
@@ -140,12 +143,12 @@ def _of_study(folder: Path, kind: str) -> list[str]:
 def _of_campaign(folder: Path, kind: str) -> list[str]:
     import polars as pl
 
-    column = pl.scan_parquet(folder / "runs.parquet").select(pl.col(kind).unique(maintain_order=True))
-    return list(column.collect()[kind])
+    with open_regular(folder / "runs.parquet") as stream:
+        return list(pl.read_parquet(stream, columns=[kind])[kind].unique(maintain_order=True))
 
 
 def _of_table(file: Path, kind: str) -> list[str]:
-    with file.open("rb") as stream:
+    with open_regular(file) as stream:
         data = stream.read(_MOST_BYTES)
     # The last row may be cut in the middle of a name.
     text = (data if len(data) < _MOST_BYTES else data.rpartition(b"\n")[0]).decode("utf-8", errors="ignore")

@@ -7,6 +7,7 @@ import rich_click as click
 from gapline.cli import completion, options
 from gapline.terminal import say, say_words
 
+MOST_POINTS = 10_000_000
 Points = int | tuple[float, ...] | Literal["all"]
 
 
@@ -18,8 +19,8 @@ def read_points(context: click.Context, parameter: click.Parameter, value: str |
         found: Points = tuple(map(float, value.split(","))) if "," in value else int(value)
     except ValueError:
         found = 0
-    if isinstance(found, int) and found < 2:
-        expected = "a number of moments from 2 on, times such as 1,10,100, or all"
+    if isinstance(found, int) and not 2 <= found <= MOST_POINTS:
+        expected = f"a number of moments from 2 to {MOST_POINTS:,}, times such as 1,10,100, or all"
         raise click.BadParameter(f"expected {expected}, got {value!r:.60}", context, parameter)
     return found
 
@@ -131,7 +132,8 @@ def command(
     if as_json:
         options.print_json(found.document() | options.study_document(study))
         return 1 if study.alarms else 0
+    code = options.print_first(study)
     if not outputs:
         found.print()
-        return options.print_remarks(study)
-    return options.print_alarms(study)
+        options.print_remarks(study)
+    return code

@@ -55,7 +55,7 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
     caption = "Health: what was captured, and what the checker let through"
     print_table(frame_table("health", caption, demo_campaign.delivered(study.envelopes)))
     say()
-    print_scores(study.scores[0], study.summary)
+    print_scores(study.summary)
     for line in note_lines(study.notes()):
         say_words(line)
     say()
@@ -84,7 +84,7 @@ def _score_worked_example() -> None:
     envelopes = gl.build_envelopes(campaign)
     scores = gl.score(envelopes, snapshot, kernels=KERNELS)
     summary = gl.summarise(scores)
-    print_scores(scores, summary)
+    print_scores(summary)
     for line in note_lines(summary.notes):
         say_words(line)
     say()

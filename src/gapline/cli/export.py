@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from gapline.reference.snapshot import Snapshot
 
 SHOWN_PROBLEMS = 10
+FILTERS = ("arm", "panel", "instance", "exclude")
 
 
 @click.command("export")
 @options.sources
 @options.memory
 @options.filters
+@options.tables
 @options.checker
 @click.option("--references", metavar="FILE|STORE:PLACE", help="Into a .zip: reference values for whoever reads it.")
 @click.option("--snapshot", "snapshots", multiple=True, type=click.Path(), help="Into a .zip: the same, from its file.")
@@ -42,7 +44,7 @@ def command(
     checker: str | None,
     references: str | None,
     snapshots: tuple[str, ...],
-    **filters: Any,
+    **choices: Any,
 ) -> None:
     """Write campaigns or studies as one neutral trace file, or as a .zip of a campaign directory with its references.
 
@@ -67,7 +69,8 @@ def command(
         raise UsageError(f"{output}: expected a .zip for --references and --snapshot, got a trace, which holds none")
     show_work()
     doing("reading")
-    campaign, lines = read_and_count(sources, filters, checker)
+    filters = {name: choices.pop(name) for name in FILTERS}
+    campaign, lines = read_and_count(sources, filters, checker=checker, **choices)
     doing("writing")
     command, contract = "", None
     folder = study_folder(sources[0]) if len(sources) == 1 else None
@@ -85,8 +88,9 @@ def command(
         lines += not_in_a_trace(campaign)
     if contract is not None and folder is not None:
         lines += (inside := [] if carried is not None else _left_inside(sources, folder, contract))
-        choices = score_options(contract, folder, carried=carried is not None or bool(inside))
-        command = shlex.join(["gapline", "score", output, *choices])
+        arms = campaign.rows.names("arm")
+        options_of_study = score_options(contract, folder, carried=carried is not None or bool(inside), arms=arms)
+        command = shlex.join(["gapline", "score", output, *options_of_study])
     say_words(f"wrote {output}: {contents(campaign)}")
     options.print_lines("", lines)
     if command:
@@ -109,8 +113,11 @@ def _as_scored(
     campaign: "Campaign", contract: "Contract", folder: "Path", filters: Any, lines: list[str], *, packed: bool
 ) -> "Campaign":
     """Return what a study scores of its runs, and add to `lines` what the file will not say."""
+    from dataclasses import replace
+
     from gapline.capture.export import with_senses
     from gapline.capture.planned import planned_cells, runs_of_contract
+    from gapline.model.ladders import with_ladders
     from gapline.model.layout import JOURNALS
     from gapline.model.reading import TOLERANCE
     from gapline.study import declared_choices
@@ -124,6 +131,8 @@ def _as_scored(
         states = planned_cells(campaign, contract, filters)["state"]
         if missing := int((states == "missing").sum()):
             lines.append(f"not in the file, which has no plan: {counted(missing, 'planned run')} never begun")
+    # Runs that were made before membership of a ladder was recorded.
+    campaign = replace(campaign, runs=with_ladders(campaign.runs, contract.arms))
     stated = declared_choices(contract)
     if stated["tolerance"] != TOLERANCE:
         lines.append(f"not in the file, and without an option: the contract's tolerance {stated['tolerance']:g}")
@@ -164,14 +173,12 @@ def _carried(
     return None, words
 
 
-def read_and_count(
-    sources: tuple[str, ...], filters: dict[str, Any], checker: str | None = None
-) -> "tuple[Campaign, list[str]]":
+def read_and_count(sources: tuple[str, ...], filters: dict[str, Any], **choices: Any) -> "tuple[Campaign, list[str]]":
     """Read and filter the runs, and say in lines what of the sources is not among them."""
-    from gapline.capture.read import read_in_parts
+    from gapline.capture.read import judged_direction, read_in_parts
 
     source = sources[0] if len(sources) == 1 else list(sources)
-    return filter_and_count(read_in_parts(source, checker=checker), filters)
+    return filter_and_count(judged_direction(read_in_parts(source, **choices), source), filters)
 
 
 def filter_and_count(whole: "Campaign", filters: dict[str, Any]) -> "tuple[Campaign, list[str]]":

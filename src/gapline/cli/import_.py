@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gapline.report.table import Table
 
 # For the campaign that is made of what was read; the other options are for the reading.
-LATER = ("number_runs", "allow_mixed_clocks", "skip_unknown", "no_references", "negate", "strict")
+LATER = ("allow_mixed_clocks", "skip_unknown", "no_references", "negate", "strict", "allow_empty")
 # What a process that reads logs takes, with the packages it loads.
 PER_PROCESS = 256 << 20
 # Bytes of an envelope, and of what is computed from it, for each candidate.
@@ -42,12 +42,10 @@ SHOWN_LEFT_OUT = 20
 @click.option("--name", help="Path pattern such as '{arm}/{instance}-s{seed}.log'; {panel} and * work too.")
 @click.option("--arm", help="Arm of all runs.")
 @click.option("--instance", help="Instance of all runs.")
-@click.option("--seed", type=int, help="Seed of all runs.")
+@click.option("--seed", type=click.IntRange(-(2**63), 2**63 - 1), help="Seed of all runs.")
 @click.option("--panel", help="Panel of all runs.")
 @click.option("--horizon", type=float, help="Seconds, for runs whose log states no horizon.")
-@click.option("--sense", type=click.Choice(["min", "max"]), help="Direction of the objective, where the log is silent.")
 @click.option("--negate", multiple=True, metavar="ARM", help="An arm whose logs report the negated objective.")
-@click.option("--number-runs", is_flag=True, help="Number runs of one arm and instance without a seed 0, 1, 2, …")
 @click.option("--allow-mixed-clocks", is_flag=True, help="Take CPU and wall clocks into one campaign.")
 @click.option("--skip-unknown", is_flag=True, help="Leave out files of no known format.")
 @click.option("--no-references", is_flag=True, help="Leave out references that the logs carry.")
@@ -107,7 +105,8 @@ def command(
     target = Path(output) if output else None
     if target and not dry_run:
         _refuse_target(target, overwrite)
-    later = {name: choices.pop(name) for name in LATER}
+    # Whether logs without a seed are numbered is asked once all are known; a table is split where it is read.
+    later = {name: choices.pop(name) for name in LATER} | {"number_runs": choices["number_runs"]}
     budget = memory_budget(memory)
     workers = min(jobs or thread_count(), max(1, budget // PER_PROCESS))
     with ExitStack() as held:

@@ -14,9 +14,10 @@ from gapline.terminal import say_words
 @options.sources
 @options.memory
 @options.filters
+@options.tables
 @click.option("-o", "--output", required=True, type=click.Path(), help="Campaign directory to write.")
 @click.option("--flat", is_flag=True, help="One set of columns instead of a part per campaign; copies everything.")
-def command(sources: tuple[str, ...], output: str, flat: bool, **filters: Any) -> None:
+def command(sources: tuple[str, ...], output: str, flat: bool, **choices: Any) -> None:
     """Merge traces, campaigns or studies with disjoint runs; clashes are listed and refused.
 
     Campaign directories become parts of the new one: their files are linked, where the file system allows it, and not
@@ -24,17 +25,25 @@ def command(sources: tuple[str, ...], output: str, flat: bool, **filters: Any) -
 
     Example: gapline merge monday/ tuesday/ -o both/
     """
+    from functools import partial
     from pathlib import Path
 
+    from gapline.capture.direction import state_sense
     from gapline.capture.merge import parts_of, write_parts
     from gapline.capture.read import matching, read
-    from gapline.cli.export import contents, filter_and_count
+    from gapline.cli.export import FILTERS, contents, filter_and_count
     from gapline.model.join import join_campaigns
     from gapline.model.store import read_manifest
+    from gapline.model.store_parts import Part
 
     show_work()
     doing("reading")
-    parts = parts_of((path for source in sources for path in matching(source)), read)
+    filters = {name: choices.pop(name) for name in FILTERS}
+    reader = partial(read, **choices)
+    opened = parts_of((path for source in sources for path in matching(source)), reader)
+    stated = [state_sense(part.campaign, choices["sense"]) for part in opened]
+    # What a directory does not say is written anew; its files are linked where nothing is added.
+    parts = [part if one is part.campaign else Part(one) for part, one in zip(opened, stated, strict=True)]
     campaign, lines = filter_and_count(join_campaigns([part.campaign for part in parts]), filters)
     doing("writing")
     if flat or len(parts) == 1:

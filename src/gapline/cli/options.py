@@ -8,6 +8,7 @@ import rich_click as click
 
 from gapline.cli import completion
 from gapline.cli.working import show_work
+from gapline.contract.choices import InputChoices, choice_values, find_choice
 from gapline.errors import UsageError
 from gapline.terminal import say, say_json, say_words
 
@@ -55,6 +56,22 @@ class StudyDirectory(click.Path):
 
 
 study_directory = click.argument("study", type=StudyDirectory(exists=True, file_okay=False))
+
+
+def choice(name: str, *, about: str = "") -> Decorator:
+    """Return the option of a choice of `gapline.contract.choices`; `about` says of what it is asked for."""
+    kind, (default, help_, _, _) = find_choice(name)
+    option = f"--{name.replace('_', '-')}"
+    if kind is bool:
+        return click.option(option, is_flag=True, help=about + help_)
+    return click.option(
+        option,
+        type=click.Choice(choice_values(name)),
+        default=default,
+        show_default=default is not None,
+        help=about + help_,
+    )
+
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -119,17 +136,32 @@ checker = click.option(
     shell_complete=completion.words(*completion.CHECKERS),
     help="Count the verdicts of this checker instead of the contract's: cvrp, 'mine 2.0'.",
 )
-tables = _together(
-    click.option(
-        "--columns", metavar="OURS=THEIRS,...", help="Columns of a table under other names: arm=solver,time=elapsed."
-    ),
-    click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of a table (default: a point)."),
-    click.option(
-        "--strict",
-        is_flag=True,
-        help="Refuse sources with problems (bad numbers, rows with too few fields, a last line without a line end).",
-    ),
-)
+
+
+def _tables(about: str = "") -> Decorator:
+    """Return the options about reading a source: their names are those of `gapline.read`."""
+    return _together(
+        click.option(
+            "--columns",
+            metavar="OURS=THEIRS,...",
+            help=f"{about}Columns of a table under other names: arm=solver,time=elapsed.",
+        ),
+        click.option(
+            "--decimal", type=click.Choice([".", ","]), help=f"{about}Decimal mark of a table (default: a point)."
+        ),
+        *(choice(name, about=about) for name in InputChoices.__annotations__),
+        click.option(
+            "--strict",
+            is_flag=True,
+            help=f"{about}Refuse sources with problems (bad numbers, rows with too few fields, a last line without a "
+            "line end).",
+        ),
+    )
+
+
+TABLE_CHOICES = ("columns", "decimal", "strict", *InputChoices.__annotations__)
+tables = _tables()
+tables_of_traces = _tables("Of traces: ")
 choices = _together(
     filters,
     tables,
@@ -182,13 +214,7 @@ choices = _together(
     ),
     checker,
     click.option("--allow-unchecked", is_flag=True, help="Leave unchecked candidates out, and say how many."),
-    click.option(
-        "--missing",
-        type=click.Choice(["leave-out", "empty", "refuse"]),
-        default="leave-out",
-        show_default=True,
-        help="Planned runs that are interrupted or missing: leave them out, count them as empty, or fail.",
-    ),
+    choice("missing"),
     click.option(
         "--kernel",
         "kernels",
@@ -241,6 +267,7 @@ choices = _together(
 )
 # Of those who watch: a study has a contract that says these things.
 trace_file = _together(
+    tables_of_traces,
     click.option(
         "--references", metavar="FILE", help="Of a trace file: reference values, as `gapline score` takes them."
     ),
@@ -391,19 +418,24 @@ def print_lines(label: str, facts: Iterable[object], *, err: bool = False) -> No
 
 
 def print_remarks(opened: "Study") -> int:
-    """Print notes, problems of the reading, and alarms; return the exit code that the alarms ask for."""
+    """Print notes and problems of the reading; return the exit code that alarms ask for."""
     from gapline.errors import listing
     from gapline.model.text import counted, printable
 
-    print_lines("note: ", opened.notes())
+    print_lines("note: ", [note for note in opened.notes() if note != opened.scores[0].beaten])
     read = opened.campaign.diagnostics
     if read.problem_count:
         shown = listing(map(printable, read.problems), most=3)
         say_words(f"{counted(read.problem_count, 'problem')} while reading: {shown}")
-    return print_alarms(opened)
+    return 1 if opened.alarms else 0
 
 
-def print_alarms(opened: "Study", *, err: bool = False) -> int:
-    """Print the alarms; return the exit code that they ask for."""
+def print_first(opened: "Study", *, err: bool = False) -> int:
+    """Print what comes before every number, alarms and beaten references; return the exit code of alarms."""
     print_lines("ALARM ", opened.alarms, err=err)
+    beaten = opened.scores[0].beaten
+    if beaten is not None:
+        print_lines("", [f"{beaten}."], err=err)
+    if (beaten is not None or opened.alarms) and not err:
+        say()
     return 1 if opened.alarms else 0

@@ -50,6 +50,7 @@ def command(study: str, output: str, as_json: bool, **choices: Any) -> int:
 
 def _show(packed: "Packed") -> None:
     from gapline.archive.left_out import NEVER
+    from gapline.errors import listing
     from gapline.model.package import DOCUMENT
     from gapline.model.text import counted
 
@@ -62,6 +63,8 @@ def _show(packed: "Packed") -> None:
     if times:
         each = ", ".join(f"{what} {counted(number, 'time')}" for what, number in times.items())
         say_words(f"taken out of journals and logs: {each}; {DOCUMENT} lists where")
+    if packed.programs:
+        say_words(f"packed programs and code of the study: {listing(packed.programs, most=SHOWN)}")
     own = [f"{one.path} ({one.why})" for one in packed.left_out if one.path not in NEVER]
     options.print_lines("left out: ", own[:SHOWN])
     if len(own) > SHOWN:

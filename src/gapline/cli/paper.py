@@ -37,11 +37,15 @@ def command(
 
     Example: gapline paper -o paper
     """
-    from gapline.paper.write import write_paper
+    from pathlib import Path
+
+    from gapline.paper.write import check_paper_folder, write_paper
     from gapline.report.drawing import FILE_FORMATS
     from gapline.study import open_study
 
     canvas = options.canvas_of(width=width, no_title=no_title, captions=captions, font_size=font_size, grey=grey)
+    # Before the runs are read: that nothing can be written is known then too.
+    check_paper_folder(Path(output))
     show_work()
     study = open_study(*sources, **choices) if sources else None
     written = write_paper(output, study, formats=formats or FILE_FORMATS, canvas=canvas)
@@ -49,7 +53,8 @@ def command(
         shared = options.study_document(study) if study is not None else {"notes": [], "alarms": []}
         options.print_json({"files": [str(path) for path in written]} | shared)
         return 1 if study is not None and study.alarms else 0
+    code = options.print_first(study) if study is not None else 0
     figures = len({path.stem for path in written if path.parent.name == "figures"})
     tables = len({path.stem for path in written if path.parent.name == "tables"})
     say_words(f"wrote {figures} figures to {output}/figures and {tables} tables to {output}/tables")
-    return options.print_alarms(study) if study is not None else 0
+    return code

@@ -40,7 +40,7 @@ from gapline.terminal import say
 @click.option(
     "--seeds",
     multiple=True,
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 1_000_000),
     default=(1, 2, 5, 10),
     show_default=True,
     metavar="N",
@@ -76,7 +76,12 @@ def command(
     study = open_study(*sources, **choices)
     chosen = list(pairs) or study.pairs
     if not chosen:
-        raise UsageError(f"plan: expected two arms of tier 1, got {listing(study.tier_one) or 'none'}")
+        arms = listing(study.tier_one) or "none"
+        if len(study.tier_one) > 1:
+            raise UsageError(
+                f"plan: expected two arms that ran the same instances, got {arms}", hint="name two: --pair A B"
+            )
+        raise UsageError(f"plan: expected two arms of tier 1, got {arms}")
     plan = power_table(
         study.scores[0],
         pairs=chosen,
@@ -93,6 +98,7 @@ def command(
     if as_json:
         options.print_json(answer())
         return 1 if study.alarms else 0
+    options.print_first(study)
     options.print_lines("", plan.words())
     say()
     tables.show([plan_table(plan)], outputs=outputs, all_columns=all_columns, document=answer)

@@ -42,16 +42,19 @@ def command(
     from gapline.model.layout import RESULTS, is_study
     from gapline.report.drawing import FILE_FORMATS
     from gapline.report.results import RESULTS_FILE
-    from gapline.report.write import PAGE, write_report
+    from gapline.report.write import PAGE, check_report_folder, write_report
 
     canvas = options.canvas_of(width=width, no_title=no_title, captions=captions, font_size=font_size, grey=grey)
-    study = options.open_on(sources, **choices)
     own = len(sources) == 1 and is_study(sources[0])
     target = Path(output) if output is not None else Path(sources[0]) / RESULTS if own else Path(RESULTS)
+    # Before the runs are read: that nothing can be written is known then too.
+    check_report_folder(target)
+    study = options.open_on(sources, **choices)
     write_report(study, target, formats=formats or FILE_FORMATS, log_time=log_time, canvas=canvas)
     if as_json:
         answer = {"directory": str(target), "page": str(target / PAGE), "results": str(target / RESULTS_FILE)}
         options.print_json(answer | options.study_document(study))
         return 1 if study.alarms else 0
+    options.print_first(study)
     say_words(f"wrote {target / PAGE}, {RESULTS_FILE}, methods.md, methods.tex, macros.tex, figures/ and tables/")
-    return options.print_alarms(study)
+    return 1 if study.alarms else 0

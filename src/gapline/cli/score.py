@@ -78,9 +78,9 @@ def command(
         readings.append((scores, summary, printing.negative_lines(scores), spans))
         if as_json:
             continue
-        means.append(printing.score_table(scores, summary, **spans))
+        means.append(printing.score_table(summary, alarms=study.alarms, **spans))
         if per_run:
-            runs.append(run_table(scores))
+            runs.append(run_table(scores, alarms=study.alarms))
 
     def answer() -> dict[str, Any]:
         documents = []
@@ -98,12 +98,14 @@ def command(
     if as_json:
         options.print_json(answer())
         return 1 if study.alarms else 0
+    # On the standard output, CSV is one table alone.
+    options.print_first(study, err=as_csv)
     # As CSV one table alone; on a screen the means come first, the runs behind them.
     one = as_csv or any(output.lower().endswith(".csv") for output in outputs)
     shown = runs if one and runs else [*means, *runs]
     tables.show(shown, outputs=outputs, all_columns=all_columns, document=answer, as_csv=as_csv)
     if as_csv:
-        return options.print_alarms(study, err=True)
+        return 1 if study.alarms else 0
     for line in printing.note_lines([line for _, _, below, _ in readings for line in below]):
         say_words(line)
     return options.print_remarks(study)

@@ -1,5 +1,7 @@
 """`gapline serve`: a live page of studies while they run."""
 
+from typing import Any
+
 import rich_click as click
 
 from gapline.cli import options
@@ -21,9 +23,7 @@ def command(
     host: str,
     token: str | None,
     no_open: bool,
-    references: str | None,
-    snapshots: tuple[str, ...],
-    horizon: float | None,
+    **choices: Any,
 ) -> int:
     """Serve a page that follows a study while it runs, wherever it runs: it reads the journals of the study directory.
 
@@ -55,5 +55,5 @@ def command(
 
             webbrowser.open(address)
 
-    serve(source, host=host, port=port, token=token, opened=opener(references, horizon, snapshots), tell=tell)
+    serve(source, host=host, port=port, token=token, opened=opener(**choices), tell=tell)
     return 0

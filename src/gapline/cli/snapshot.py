@@ -1,5 +1,7 @@
 """`gapline snapshot`: freeze, diff, verify and show reference sets; fold, log and page have files of their own."""
 
+from typing import Any
+
 import rich_click as click
 
 from gapline.cli import completion, options, tables
@@ -36,12 +38,12 @@ command.add_command(page)
 @click.option("--store-version", "version", help="Version of the store, where it does not say so itself.")
 @click.option("--url", help="Address of the store.")
 @click.option("--checker", help="The checker that priced the values.")
-@words.SENSE
+@options.tables_of_traces
 @words.VALIDATION
 @click.option("--reprice", is_flag=True, help="Evaluate stored routes again with the installed checker.")
 @words.TOLERANCE
 @options.as_json
-def freeze(sources: tuple[str, ...], name: str, output: str, validation: str, as_json: bool, **facts: object) -> int:
+def freeze(sources: tuple[str, ...], name: str, output: str, validation: str, as_json: bool, **facts: Any) -> int:
     """Freeze FILE.csv, FILE.solu, FILE.json, cvrplib:DIR, mamut:PATH@COMMIT, campaign:DIR, history:FILE, combopt:PATH.
 
     Several stores become one snapshot, in which each value names its own. A file of another suffix is named with its
@@ -54,7 +56,8 @@ def freeze(sources: tuple[str, ...], name: str, output: str, validation: str, as
 
     show_work()
     doing("reading the stores")
-    frozen = freeze_store(*sources, name=name, trust_solver=validation == "solver", **facts)
+    reading = {one: facts[one] if one == "sense" else facts.pop(one) for one in options.TABLE_CHOICES}
+    frozen = freeze_store(*sources, name=name, trust_solver=validation == "solver", reading=reading, **facts)
     snapshot = frozen.snapshot
     snapshot.save(output)
     alarms = find_alarms(snapshot)

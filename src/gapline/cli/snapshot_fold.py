@@ -17,6 +17,7 @@ from gapline.terminal import say, say_words
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=completion.files)
 @words.NAME
 @words.OUT
+@options.tables_of_traces
 @click.option("--horizon", type=float, help="Horizon in seconds, for runs that state none.")
 @click.option("--transform", help="Declared transform of the objective, such as shift:10.")
 @click.option("--include-late", is_flag=True, help="Also take checked candidates after the horizon.")
@@ -33,7 +34,6 @@ from gapline.terminal import say, say_words
 @words.FAMILY
 @words.CLONES
 @words.AS_OF
-@words.SENSE
 @words.TOLERANCE
 @options.as_json
 def fold(
@@ -58,7 +58,7 @@ def fold(
 
     Example: gapline snapshot fold references/mine.json campaign/ theirs.csv --name mine-2 -o references/mine-2.json
     """
-    from gapline.capture.read import read
+    from gapline.capture.read import contract_senses, read
     from gapline.envelope.build import build_envelopes
     from gapline.errors import UsageError
     from gapline.reference.fold import fold as fold_sources
@@ -71,12 +71,16 @@ def fold(
     old = Snapshot.load(snapshot)
     trust = validation == "solver"
     runs = [source.removeprefix("campaign:") for source in sources if not holds_values(source)]
-    campaign = read(runs) if runs else None
+    tables = {name: choices[name] if name == "sense" else choices.pop(name) for name in options.TABLE_CHOICES}
+    campaign = read(runs, **tables) if runs else None
     envelopes = None
     if campaign is not None:
         # Refused by default: a value that is too good to be true, once it is a reference, is beaten by nothing.
         unchecked = "solver" if trust else "leave-out" if allow_unchecked else "refuse"
-        envelopes = build_envelopes(campaign, horizon=horizon, transform=transform, unchecked=unchecked)
+        allow_empty, senses = tables["allow_empty"], contract_senses(runs)
+        envelopes = build_envelopes(
+            campaign, horizon=horizon, transform=transform, unchecked=unchecked, sense=senses, allow_empty=allow_empty
+        )
     elif choices["include_late"] or horizon is not None or transform is not None:
         raise UsageError("--horizon, --transform and --include-late: expected runs among the sources, got values alone")
     told = {"as_of": choices["as_of"], "sense": choices["sense"], "tolerance": choices["tolerance"]}

@@ -1,5 +1,7 @@
 """`gapline status`: how far a study is."""
 
+import shlex
+
 import rich_click as click
 
 from gapline.cli import options, tables
@@ -23,16 +25,18 @@ def command(study: str, plan: bool, outputs: tuple[str, ...], all_columns: bool,
         show_plan(study, outputs=outputs, all_columns=all_columns, as_json=as_json)
         return
     from gapline.journal.attempts import superseded_words
+    from gapline.journal.cell_state import CellState
     from gapline.journal.strays import stray_note
+    from gapline.model.reading import waiting_words
+    from gapline.model.tables import model_note
     from gapline.model.text import printable
     from gapline.report.table import Column, word_table
     from gapline.run.campaign import resume_command
-    from gapline.run.resume import CellState, study_status
+    from gapline.run.resume import study_status
 
     status = study_status(study)
     go_on = resume_command(status.study) if status.left else None
-    shown = [state for state in CellState if state not in (CellState.UNCHECKED, CellState.NOISY)]
-    counts = {state.value: status.cells[state] for state in shown}
+    counts = {state.value: status.cells[state] for state in CellState if state is not CellState.NOISY}
     fairness = status.fairness
     answer = {
         "study": status.name,
@@ -49,6 +53,7 @@ def command(study: str, plan: bool, outputs: tuple[str, ...], all_columns: bool,
         "failures": [key._asdict() | {"cause": cause} for key, cause in status.failed],
         "seconds_left": status.seconds_left,
         "fairness": fairness.document(),
+        "models": status.models,
         "warnings": status.warnings,
         "problems": status.problems,
         "strays": status.strays,
@@ -57,11 +62,13 @@ def command(study: str, plan: bool, outputs: tuple[str, ...], all_columns: bool,
     if as_json:
         options.print_json(answer)
         return
-    say_words(
-        f"{printable(status.name)}: {counts['done']:,} of {status.planned:,} planned runs done, {status.left:,} left"
-    )
+    waiting = counts["unchecked"]
+    wait = f", {waiting_words(waiting)} (gapline check {shlex.quote(study)})" if waiting else ""
+    done = f"{counts['done']:,} of {status.planned:,} planned runs done{wait}"
+    say_words(f"{printable(status.name)}: {done}, {status.left:,} left")
     ended = ", ".join(f"{name} {count}" for name, count in sorted(status.statuses.items()))
-    rows = [(name, f"{count:,}", ended if name == "done" else "") for name, count in counts.items()]
+    shown = (one for one in counts.items() if one[0] != "unchecked" or waiting)
+    rows = [(name, f"{count:,}", ended if name == "done" else "") for name, count in shown]
     rows.append(("failed", f"{len(status.failed):,}", ""))
     columns = (Column("state", text=True), Column("runs", spare=0), Column("how they ended", text=True))
     table = word_table("status", "Runs by state", columns, rows)
@@ -79,6 +86,7 @@ def command(study: str, plan: bool, outputs: tuple[str, ...], all_columns: bool,
     options.print_lines("measured: ", fairness.lines())
     if fairness.disturbed:
         say(f"run them again with: {resume_command(status.study, None, '--rerun-noisy')}")
+    options.print_lines("note: ", (model_note(arm, model) for arm, model in status.models.items()))
     options.print_lines("warning: the solver changed: ", status.warnings)
     options.print_lines("problem: ", status.problems)
     if status.strays:
@@ -96,11 +104,13 @@ def show_plan(study: str, *, outputs: tuple[str, ...], all_columns: bool, as_jso
     from gapline.model.contract import load_contract
     from gapline.model.design import evaluation_design, panel_design
     from gapline.model.plan import Plan
+    from gapline.model.tables import model_note
     from gapline.report.table import frame_table
     from gapline.report.tables.design import design_table
+    from gapline.solvers import simplified_arms
 
     contract = load_contract(study)
-    plan = Plan.of(contract)
+    plan, models = Plan.of(contract), simplified_arms(contract)
     design = evaluation_design(contract, plan)
     by_instance = Counter(cell.instance.name for cell in plan.cells)
     by_arm = Counter(cell.arm.name for cell in plan.cells)
@@ -114,7 +124,13 @@ def show_plan(study: str, *, outputs: tuple[str, ...], all_columns: bool, as_jso
             for one in contract.instances
         ],
         "arms": [
-            {"name": arm.name, "tier": arm.tier, "steps": dict(arm.steps), "runs": by_arm[arm.name]}
+            {
+                "name": arm.name,
+                "tier": arm.tier,
+                "model": models.get(arm.name),
+                "steps": dict(arm.steps),
+                "runs": by_arm[arm.name],
+            }
             for arm in contract.arms
         ],
     }
@@ -125,6 +141,7 @@ def show_plan(study: str, *, outputs: tuple[str, ...], all_columns: bool, as_jso
     total = f"{seconds / 3600:,.1f} hours" if seconds >= 3600 else f"{seconds:g} s"
     say_words(f"{len(plan.cells):,} runs, {total} of solving")
     say_words(f"plan {plan.digest}")
+    options.print_lines("note: ", (model_note(arm, model) for arm, model in models.items()))
     say()
     found = [
         design_table(design),

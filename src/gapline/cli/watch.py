@@ -1,5 +1,7 @@
 """`gapline watch`: a study in the terminal while it runs."""
 
+from typing import Any
+
 import rich_click as click
 
 from gapline.cli import options
@@ -9,7 +11,7 @@ from gapline.cli import options
 @click.argument("source", type=options.StudyDirectory(exists=True), metavar="STUDY|TRACES")
 @click.option("--once", is_flag=True, help="Print the state of this moment and end.")
 @options.trace_file
-def command(source: str, once: bool, references: str | None, snapshots: tuple[str, ...], horizon: float | None) -> int:
+def command(source: str, once: bool, **choices: Any) -> int:
     """Show how far a study is while it runs: progress, the table of arms, newest events and alarms.
 
     A trace file (CSV or JSONL) that a solver is still writing is followed too. It ends when every planned run is whole,
@@ -24,4 +26,4 @@ def command(source: str, once: bool, references: str | None, snapshots: tuple[st
     from gapline.serve.foreign import opener
     from gapline.serve.watch import watch
 
-    return watch(source, opened=opener(references, horizon, snapshots), once=once)
+    return watch(source, opened=opener(**choices), once=once)

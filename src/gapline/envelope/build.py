@@ -14,11 +14,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gapline.capture.candidate_checks import check_accepted, note_far_late
 from gapline.envelope.accept import Accepted, accept_candidates
 from gapline.envelope.hierarchy import HierarchyCheck, check_hierarchy
 from gapline.errors import HorizonError, ObjectiveError, TraceError, UncheckedError, UsageError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.expected import expect
+from gapline.model.fact_origins import was_announced
 from gapline.model.numbered import Numbered, rows_of
 from gapline.model.scale import Declared, Scale, Senses, choose_scale
 from gapline.model.shown import Shown
@@ -127,6 +129,7 @@ def build_envelopes(
     sense: Senses = None,
     signed: bool = False,
     unchecked: str | Unchecked = Unchecked.REFUSE,
+    allow_empty: bool = False,
     workers: Workers | None = None,
 ) -> Envelopes:
     """Accept what may be scored.
@@ -148,6 +151,8 @@ def build_envelopes(
         Take objectives of any sign, for which Berthold's gap alone is defined.
     unchecked
         `refuse` (default), `solver` (they count as valid because the solver said so) or `leave-out`.
+    allow_empty
+        Accept that every candidate is later than a horizon that no run states: the runs count as empty.
     workers
         Others who accept the candidates and keep the steps; the campaign has to lie in a directory that they see.
 
@@ -181,8 +186,13 @@ def build_envelopes(
             hint="check them (`gapline check`), count them as valid (`--validation solver`), "
             "or leave them out (`--allow-unchecked`)",
         )
+    about_horizon = _judge_horizon(campaign, columns, scored, allow_empty=allow_empty)
     hierarchy = check_hierarchy(campaign, scale.default, count_unchecked=trusting) if scale.hierarchical else None
-    notes = [*_notes(campaign, columns, policy, scored), *([] if hierarchy is None else [str(hierarchy)])]
+    notes = [
+        *_notes(campaign, columns, policy, scored),
+        *about_horizon,
+        *([] if hierarchy is None else [str(hierarchy)]),
+    ]
     table = _with_print_slack(_runs_table(campaign, columns, scored, policy, scale), scale)
     return Envelopes(
         runs=table,
@@ -208,9 +218,11 @@ def _scored_horizons(campaign: Campaign, horizon: float | Floats | None) -> Floa
     if horizon is None and stated.null_count():
         missing = runs.filter(stated.is_null())
         names = listing((str(RunKey(*row)) for row in missing.select(RUN_KEY).iter_rows()), most=3)
+        # A row that was cut may have lost its horizon.
+        cut = campaign.diagnostics.problems if missing.height < len(runs) else ()
         raise HorizonError(
             f"expected a horizon for every run, got none for {missing.height:,}: {names}",
-            hint="give --horizon SECONDS, or a `horizon` column",
+            hint="give --horizon SECONDS, or a `horizon` column" + (f"; while reading: {cut[0]}" if cut else ""),
         )
     if horizon is None and not scaled:
         return stated.to_numpy()
@@ -234,6 +246,17 @@ def _scored_horizons(campaign: Campaign, horizon: float | Floats | None) -> Floa
             hint=hint,
         )
     return wanted.to_numpy()
+
+
+def _judge_horizon(campaign: Campaign, found: Accepted, scored: Floats, *, allow_empty: bool) -> list[str]:
+    """Judge the candidates of runs that state no horizon against the one that the caller gave."""
+    silent = campaign.runs["horizon"].is_null().to_numpy()
+    if not np.any(found.counts["late"][silent]):
+        return []
+    stated = campaign.runs["horizon"].fill_null(np.inf).to_numpy()
+    far = note_far_late(campaign, scored, silent)
+    notes = check_accepted(campaign, np.where(silent, scored, stated), allow_empty=allow_empty)
+    return [*([] if far is None else [far]), *notes]
 
 
 def _at_most(budgets: pl.Series) -> str:
@@ -301,9 +324,8 @@ def _notes(campaign: Campaign, found: Accepted, policy: Unchecked, scored: Float
         notes.append(f"{unchecked:,} unchecked candidates were left out")
     announced = campaign.runs["horizon"]
     if _differ(announced, scored):
-        notes.append(
-            "scored at a shorter horizon than the one announced to the solvers: conditional on the announced one"
-        )
+        told = ("announced to the solvers", "announced") if was_announced(campaign.runs) else ("stated", "stated")
+        notes.append("scored at a shorter horizon than the one {}: conditional on the {} one".format(*told))
     if "clock" in campaign.runs.columns and campaign.runs["clock"].drop_nulls().n_unique() > 1:
         clocks = sorted(campaign.runs["clock"].drop_nulls().unique().to_list())
         notes.append(f"clocks differ between runs: {listing(clocks)}")

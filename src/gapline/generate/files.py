@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gapline.errors import UsageError, found_at
-from gapline.model.limits import read_limited
+from gapline.model.limits import most_bytes, read_regular
 from gapline.model.problem import pointed_digest
 
 # No large-file pointer is longer.
@@ -53,7 +53,7 @@ class FolderFiles:
         """Yield the bytes of each file."""
         for path in paths:
             file = self.folder / path
-            yield read_limited(file) if file.is_file() else None
+            yield read_regular(file, most=most_bytes()) if file.is_file() else None
 
     def sizes(self, paths: Sequence[str]) -> Iterator[int | None]:
         """Yield the number of bytes of each file."""

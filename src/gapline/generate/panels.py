@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from gapline.generate.found import FoundInstance
-from gapline.model.expand import natural_order
+from gapline.model.text import natural_order
 
 # More sizes than this in one folder are joined into ranges, each with about as many instances.
 MOST_SIZES = 4

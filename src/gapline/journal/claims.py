@@ -18,6 +18,8 @@ from gapline.journal.attempts import attempts_of
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE
 from gapline.journal.records import Order, read_order
 from gapline.model.began import began
+from gapline.model.limits import read_regular
+from gapline.model.regular import open_regular
 from gapline.model.tables import RunKey
 
 CLAIM_FILE = "claim"
@@ -54,7 +56,7 @@ class Claimant(msgspec.Struct, frozen=True):
 def read_claimant(cell: Path) -> Claimant | None:
     """Return who claimed a cell last, None where nobody did or the claim cannot be read."""
     with contextlib.suppress(OSError, msgspec.MsgspecError):
-        return msgspec.json.decode((cell / CLAIM_FILE).read_bytes(), type=Claimant)
+        return msgspec.json.decode(read_regular(cell / CLAIM_FILE), type=Claimant)
     return None
 
 
@@ -157,7 +159,7 @@ def _has_ended(cell: Path) -> bool:
     if not attempts:
         return False
     try:
-        with (attempts[-1] / EVENTS_FILE).open("rb") as stream:
+        with open_regular(attempts[-1] / EVENTS_FILE) as stream:
             stream.seek(max(0, os.fstat(stream.fileno()).st_size - (1 << 16)))
             last = stream.read().rstrip(b"\n").rpartition(b"\n")[2]
     except OSError:

@@ -38,6 +38,7 @@ class Said(msgspec.Struct):
     secondary: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     solver: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     version: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    model: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     claim: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     value_resolution: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     bound_resolution: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET

@@ -112,21 +112,30 @@ class Fairness:
             return []
         where = f"{len(self.hosts)} hosts" if len(self.hosts) > 1 else "one host"
         clock = f"governor {_listed(self.governors)}, boost {_listed(self.boost)}"
+        share = f", CPU time / wall time {self.cpu_share:.2f} (median)" if self.cpu_share is not None else ""
+        return [
+            f"{self.pinned} of {self.runs} runs pinned to their cores on {where}; {clock}{share}",
+            *self._disturbance_lines(),
+            *self._limit_lines(),
+        ]
+
+    def disturbed_lines(self) -> list[str]:
+        """Say how many runs were disturbed, and how much at worst; nothing where none was."""
+        return self._disturbance_lines() if self.disturbed else []
+
+    def _disturbance_lines(self) -> list[str]:
         worst = [
             f"load {self.load:g}" if self.load is not None else "",
             f"others' share of the cores {self.foreign_share:.1%}" if self.foreign_share is not None else "",
             f"overshoot {self.overshoot:.3f} s" if self.overshoot is not None else "",
             f"stamps' jitter {1000 * self.jitter:.1f} ms" if self.jitter is not None else "",
         ]
-        share = f", CPU time / wall time {self.cpu_share:.2f} (median)" if self.cpu_share is not None else ""
         # Of candidates `late` means after the horizon: to a reader a stamp is delayed, whatever the column says.
         words = {name: name.replace("late", "delayed") for name in self.reasons}
         reasons = ", ".join(f"{words[name]} {count}" for name, count in sorted(self.reasons.items()))
         return [
-            f"{self.pinned} of {self.runs} runs pinned to their cores on {where}; {clock}{share}",
+            f"{self.disturbed} of {self.runs} runs were disturbed" + (f" ({reasons})" if reasons else ""),
             f"at worst: {', '.join(filter(None, worst))}",
-            f"{self.disturbed} runs were disturbed" + (f" ({reasons})" if reasons else ""),
-            *self._limit_lines(),
         ]
 
     def _limit_lines(self) -> list[str]:

@@ -32,7 +32,7 @@ from gapline.model.version import VERSION
 from gapline.model.writing import write_atomically
 
 # A gapline that reads more out of the same journal must not believe what an older one read.
-BY = f"{VERSION}/1"
+BY = f"{VERSION}/2"
 # Two changes of a file inside one tick of the system's clock leave the same time: a file is believed to be the one that
 # was read only if it was left alone for longer than that before it was read.
 TICK = 0.02
@@ -79,6 +79,7 @@ class _Line(_Judged, omit_defaults=True, kw_only=True):
     ending: Ending
     solver: str | None = None
     version: str | None = None
+    model: str | None = None
     claim: str | None = None
     resolutions: dict[str, float] = {}
     checksum: int = 0
@@ -86,7 +87,7 @@ class _Line(_Judged, omit_defaults=True, kw_only=True):
 
 
 # Of an outcome, what a line repeats.
-_REPEATED = ("order", "ending", "solver", "version", "claim", "resolutions", "checksum", "asked")
+_REPEATED = ("order", "ending", "solver", "version", "model", "claim", "resolutions", "checksum", "asked")
 
 
 class Seen(NamedTuple):

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from gapline.errors import UsageError, listing
-from gapline.journal.attempts import attempts_of
+from gapline.journal.attempts import attempts_of, cells_of
+from gapline.journal.index import Index
 from gapline.journal.verdicts import Judge, VerdictFacts, scan_verdicts
 from gapline.model.text import meant
 
@@ -68,6 +69,13 @@ def choose_judge(judges: Sequence[Judge], *, contract: str | None, wanted: str |
             raise UsageError(f"--checker: expected a checker that judged these runs, got {wanted!r}", hint=hint)
         return found[0]
     return next((judge for judge in judges if contract is None or judge.is_of(contract)), None)
+
+
+def study_judge(study: Path, contract: str | None, index: Index) -> Judge | None:
+    """Return whose verdicts count in a study, by the checker that its contract names."""
+    return choose_judge(
+        find_judges(cells_of(study), look=lambda attempt: index.verdicts(attempt)[0]), contract=contract
+    )
 
 
 def judge_notes(judges: Sequence[Judge], chosen: Judge | None, *, contract: str | None) -> list[str]:

@@ -17,6 +17,8 @@ SCHEMA = "gapline.journal/1"
 RECORD_SCHEMA = "gapline.record/1"
 EVENTS_FILE = "events.jsonl"
 ORDER_FILE = "run.json"
+# What a solver printed beside its events, and what the checker printed on its standard error.
+OUTPUT_LOG, ERROR_LOG, CHECKER_LOG = LOG_FILES = ("stdout.log", "stderr.log", "checker.log")
 
 # The checksum is found from the end: a solver can print the same characters inside its own line.
 _TAIL = re.compile(rb',"crc":"([0-9a-f]{8})"\}\Z')

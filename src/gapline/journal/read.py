@@ -34,9 +34,9 @@ class JournalState(StrEnum):
 class Outcome:
     """What a journal says of its attempt, its events aside. `torn` counts the bytes after the last whole line.
 
-    `asked` is on how many events a checker has to be asked; `claim` is what the solver says last that it has proven:
-    `optimal` or `infeasible`; `resolutions` are the units of the last digits of objectives and bounds, where they were
-    read from a rounded print.
+    `model` is the simplified problem that the solver says it solves. `asked` is on how many events a checker has to
+    be asked; `claim` is what the solver says last that it has proven: `optimal` or `infeasible`; `resolutions` are
+    the units of the last digits of objectives and bounds, where they were read from a rounded print.
     """
 
     path: Path
@@ -46,6 +46,7 @@ class Outcome:
     ending: Ending | None = None
     solver: str | None = None
     version: str | None = None
+    model: str | None = None
     claim: str | None = None
     resolutions: dict[str, float] = field(default_factory=dict)
     # Of the last line that verifies; verdicts name it.
@@ -229,6 +230,7 @@ def _take_said(journal: Journal, record: Record, said: Said, place: int) -> None
     if isinstance(said.solver, msgspec.Raw) and journal.solver is None:
         journal.solver = _text(said.solver)
         journal.version = _text(said.version) if isinstance(said.version, msgspec.Raw) else None
+        journal.model = _text(said.model) if isinstance(said.model, msgspec.Raw) else None
     if isinstance(said.claim, msgspec.Raw):
         claim = _text(said.claim)
         # Another word claims nothing that could be contradicted; a later one stands for all before it.

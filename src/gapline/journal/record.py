@@ -6,6 +6,7 @@ import os
 import platform
 from typing import Any
 
+from gapline.contract.choices import Sense
 from gapline.errors import UsageError
 from gapline.journal.line import RECORD_SCHEMA
 from gapline.journal.trace import Trace
@@ -13,14 +14,16 @@ from gapline.journal.trace import Trace
 Carried = str | int | float | bool | None
 # Columns that are filled in when the file is read: a fact of the same name would be lost.
 RESERVED = """
-    first count status time objective valid claimed reason bound primary secondary validation clock value_resolution
-    bound_resolution claim calibration calibration_work time_scale time_scale_source own_horizon started import_notes
-    instance_digest problem_digest solver_version exit_code signal elapsed cpu_time peak_memory machine host cpus
-    governor boost load cpu_share foreign_share overshoot jitter disturbed limits unpinned shared_memory
-    calibration_spread leftover dropped attempts attempt order_seed order_position best_solution_digest
+    first count status unclosed origins ladder ladder_step time objective valid claimed reason bound primary
+    secondary validation clock value_resolution bound_resolution claim calibration calibration_work time_scale
+    time_scale_source own_horizon started import_notes instance_digest problem_digest solver_version exit_code
+    signal elapsed cpu_time peak_memory machine host cpus governor boost load cpu_share foreign_share overshoot
+    jitter disturbed limits unpinned shared_memory calibration_spread leftover dropped attempts attempt order_seed
+    order_position best_solution_digest
 """
 # Facts that gapline reads itself have to be of their kind.
-KINDS: dict[str, type] = {"tier": int, "threads": int, "size": float, "resolution": float, "solver": str}
+KINDS: dict[str, type] = {"tier": int, "threads": int, "size": float, "resolution": float}
+KINDS |= dict.fromkeys(("solver", "charged", "granularity", "machine_class", "simplified_model"), str)
 _LARGEST = 2**63 - 1
 
 
@@ -33,7 +36,7 @@ def record(
     horizon: float,
     seed: int = 1,
     panel: str = "all",
-    sense: str = "min",
+    sense: Sense | None = None,
     **carried: Carried,
 ) -> Trace:
     """Record a run of a solver that is code of one's own; `gapline.read` reads the file as it is.
@@ -47,12 +50,12 @@ def record(
     horizon
         Seconds that the run may take; candidates after it are kept, counted and not scored.
     sense
-        "min" or "max".
+        "min" or "max"; without it the direction is not stated, and is judged when the file is read.
     **carried
         Further facts of the run, a column each: threads=4, slices=96, version="1.2".
 
-    Used as a context: a run that adds nothing is an empty run, one that raises is a crashed run, one that Ctrl-C or a
-    kill cut short is no run and counted as interrupted.
+    Used as a context: a run that adds nothing is an empty run, one that raises is a crashed run, one that Ctrl-C cut
+    short is no run and counted as interrupted. A run that is never closed counts as `killed` once its process is gone.
 
     >>> import gapline as gl, tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "traces.jsonl"
@@ -62,7 +65,7 @@ def record(
     >>> gl.read(file).runs.select("arm", "instance", "status", "count").rows()
     [('mine', 'a', 'finished', 2)]
     """
-    if sense not in ("min", "max"):
+    if sense not in (None, "min", "max"):
         raise UsageError(f"sense: expected min or max, got {sense!r}")
     for name, value in (("arm", arm), ("instance", instance), ("panel", panel)):
         if not isinstance(value, str) or not value or not _is_text(value):
@@ -70,7 +73,7 @@ def record(
     facts: dict[str, Any] = {"arm": arm, "instance": instance, "seed": _whole(seed), "panel": panel}
     facts |= {"horizon": _seconds(horizon), "machine": {"host": platform.node()}, "schema": RECORD_SCHEMA}
     facts["carried"] = {name: _fact(name, value) for name, value in carried.items()}
-    facts["carried"] |= {"sense": sense, "validation": "solver"}
+    facts["carried"] |= {"validation": "solver"} | ({} if sense is None else {"sense": sense})
     return Trace(path, facts, sense=sense)
 
 

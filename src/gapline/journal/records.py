@@ -23,6 +23,20 @@ class Caps(msgspec.Struct, frozen=True):
     backlog: int = 32 * MEGABYTE
 
 
+class Recorder(msgspec.Struct, frozen=True, kw_only=True):
+    """The process that records a run: its number means something only on the same boot and in the same namespace.
+
+    `began` is when it was started, in ticks since the machine was; `clock` is the monotonic clock of that boot in
+    nanoseconds when the recording began. What the system does not tell is None or empty.
+    """
+
+    pid: int
+    began: int | None = None
+    boot: str = ""
+    namespace: str = ""
+    clock: int = 0
+
+
 class Order(msgspec.Struct, frozen=True, kw_only=True):
     """One attempt at one cell.
 
@@ -30,7 +44,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     `condition` is the digest of everything that makes two attempts at a cell comparable; `instance_path` is relative to
     the study; `programs` are digests of the files that the arm names and the version of its package; `machine` and
     `load` describe the host at the start; `position` is the place of the cell in the order of the campaign, which
-    `order_seed` made. Times are seconds.
+    `order_seed` made. Times are seconds. Recordings alone say when they `started` (ISO 8601), and by which `recorder`.
     """
 
     arm: str
@@ -57,6 +71,9 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     order_seed: int | None = None
     position: int | None = None
     schema: str = SCHEMA
+    # Left out where nothing is stated: the orders of campaigns have neither.
+    started: str | msgspec.UnsetType = msgspec.UNSET
+    recorder: Recorder | msgspec.UnsetType = msgspec.UNSET
 
 
 class Ending(msgspec.Struct, kw_only=True):

@@ -13,7 +13,7 @@ import datetime
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,7 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True):
     where: list[dict[str, Any]] | None = None
     allotted: dict[str, dict[str, Any]] | None = None
     tiers: dict[str, int] = {}
+    models: dict[str, str] | None = None
     horizon: float
     transform: str
     validation: str
@@ -71,6 +72,7 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True):
     statistics: list[str] = []
     time_scale: dict[str, float] | str = {}
     code: dict[str, str] = {}
+    time: dict[str, str | int] | None = None
     experiment: str | None = None
 
 
@@ -85,42 +87,88 @@ class Entry(Declared, frozen=True, kw_only=True):
 
 # Told by the fields that say what the change is.
 _TOLD_BY_OTHERS = ("contract", "plan", "snapshot_files", "experiment")
-_LATER = ("where", "allotted")
+# What lines of earlier versions do not have.
+LATER = ("where", "allotted", "time", "models")
 
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """The plans of a study, oldest first; empty for a study that was run before there was a register."""
+    """The plans of a study, oldest first; empty for a study that was run before there was a register.
+
+    `start` is when the first run started, as the journals say; None where they do not say it, or nobody has looked.
+    """
 
     study: Path
     entries: tuple[Entry, ...] = ()
+    start: datetime.datetime | None = None
 
     @property
     def first(self) -> Entry | None:
         """The plan that stood when the first run was started; None where none was registered before it."""
-        before = [entry for entry in self.entries if entry.begun == 0]
+        # Attempts are counted on disk, where they can be moved away for a moment: the starts of the runs decide.
+        before = [entry for entry in self.entries if entry.begun == 0 and self._precedes(entry)]
         return before[-1] if before else None
 
+    def _precedes(self, entry: Entry) -> bool:
+        moment = _moment(entry)
+        return self.start is None or (moment is not None and moment < self.start)
+
     def snapshot_digests(self) -> frozenset[str]:
-        """Return the digests of the snapshots that were there before the first run."""
+        """Return the digests of the snapshots that were registered before the first run."""
         return frozenset(self.first.snapshots.values()) if self.first is not None else frozenset()
 
     def declared_contrasts(self) -> list[tuple[str, str]]:
         """Return the contrasts that were declared before the first run."""
         return [(left, right) for left, right in self.first.contrasts] if self.first is not None else []
 
+    def late_digests(self) -> frozenset[str]:
+        """Return the digests of the snapshots that were registered after the runs began."""
+        every = frozenset(digest for entry in self.entries for digest in entry.snapshots.values())
+        return every - self.snapshot_digests()
+
+    def has_contrasts(self, pairs: Iterable[tuple[str, str]]) -> bool:
+        """Say whether every one of some contrasts was registered, before the first run or later."""
+        known = {frozenset(pair) for entry in self.entries for pair in entry.contrasts}
+        return known.issuperset(map(frozenset, pairs))
+
+    def notes(self) -> list[str]:
+        """Say where the plan was not registered before the first run, and what was changed after it."""
+        late = []
+        if self.entries and self.first is None:
+            run = "" if self.start is None else f", the first run started at {self.start.isoformat()}"
+            late = [f"the plan was registered after the runs began: at {self.entries[0].moment}{run}"]
+        return late + [f"changed after the first run: {change}" for change in self.changes()]
+
+    @property
+    def edited(self) -> bool:
+        """Whether the contract says something else of the experiment today than when the first run was started."""
+        first = self._baseline
+        if first is None or not (self.study / CONTRACT_FILE).is_file():
+            return False
+        if first.experiment is None:
+            return first.contract != file_digest(self.study / CONTRACT_FILE)
+        return first.experiment != _experiment(self.study)
+
+    @property
+    def _baseline(self) -> Entry | None:
+        """The plan from which changes are counted: the first one that counts, else the first that there is."""
+        if not self.entries:
+            return None
+        return self.first or next((one for one in reversed(self.entries) if one.begun == 0), self.entries[0])
+
     def changes(self) -> list[str]:
         """Say what was changed after the first run: by later plans, and by the contract as it stands today."""
-        if not self.entries:
+        first = self._baseline
+        if first is None:
             return []
-        later = [entry for entry in self.entries if entry.begun > 0]
+        later = self.entries[self.entries.index(first) + 1 :]
         last = self.entries[-1]
         steps: list[tuple[str, Declared]] = [(f"at {entry.moment}", entry) for entry in later]
         if (self.study / CONTRACT_FILE).is_file():
             today = declare(self.study, load_contract(self.study), known=last.instances)
             steps.append(("not registered yet", msgspec.structs.replace(today, solvers=last.solvers)))
         found: list[str] = []
-        before: Declared = self.first or later[0]
+        before: Declared = first
         for when, after in steps:
             found += [f"{change} ({when})" for change in _differences(before, after)]
             before = after
@@ -163,6 +211,7 @@ def declare(
         where=[rule.model_dump(exclude_unset=True) for rule in contract.where],
         allotted=_allotted(contract),
         tiers={arm.name: arm.tier for arm in contract.arms},
+        models={arm.name: arm.model for arm in contract.arms if arm.model},
         horizon=contract.time.horizon,
         transform=", ".join(contract.transforms) or "none",
         validation=contract.objective.validation,
@@ -176,6 +225,7 @@ def declare(
         contrasts=[list(pair) for pair in contract.aggregate.contrasts],
         statistics=list(contract.score.statistics),
         time_scale=contract.time.scale,
+        time={name: getattr(contract.time, name) for name in ("clock", "charged", "granularity", "threads", "machine")},
         code={
             name: file_digest(file)
             for name in (*contract.score.kernels, *contract.score.statistics, contract.score.weight)
@@ -258,7 +308,7 @@ def register_plan(study: Path, declared: Declared) -> Register:
             return Register(study, entries)
         entry = Entry(
             previous=previous,
-            moment=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            moment=datetime.datetime.now(datetime.UTC).isoformat(),
             gapline=VERSION,
             # Counted on disk and not from the plan: attempts of arms that were removed since are runs too.
             begun=sum(len(attempts_of(cell)) for cell in path.parent.iterdir()),
@@ -312,7 +362,7 @@ def _differences(before: Declared, after: Declared) -> list[str]:
     for name in Declared.__struct_fields__:
         old, new = getattr(before, name), getattr(after, name)
         # None is what nobody looked at this time, or what older lines had no word for: that is no change.
-        if old == new or new is None or (old is None and name in _LATER) or name in _TOLD_BY_OTHERS:
+        if old == new or new is None or (old is None and name in LATER) or name in _TOLD_BY_OTHERS:
             continue
         if isinstance(old, dict) and isinstance(new, dict):
             if name == "bootstrap" and old:
@@ -328,6 +378,15 @@ def _differences(before: Declared, after: Declared) -> list[str]:
         # A field that is not registered; or, after a line of before there was this digest, perhaps a comment.
         found.append(f"{CONTRACT_FILE} was edited, and nothing that is registered changed by it")
     return found
+
+
+def _moment(entry: Entry) -> datetime.datetime | None:
+    """Return when a line was written; None where it says no moment, or one without a time zone."""
+    try:
+        moment = datetime.datetime.fromisoformat(entry.moment)
+    except ValueError:
+        return None
+    return None if moment.tzinfo is None else moment
 
 
 def _word(value: object) -> str:

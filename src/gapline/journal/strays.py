@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gapline.errors import listing
 from gapline.journal.attempts import is_attempt
-from gapline.journal.line import EVENTS_FILE, ORDER_FILE
+from gapline.journal.line import EVENTS_FILE, LOG_FILES, ORDER_FILE
 from gapline.model.layout import BUILT, INDEX, JOURNALS, OPTIONS_FILE, REGISTER
 from gapline.model.text import counted
 from gapline.model.writing import SUFFIX
@@ -20,7 +20,7 @@ _SCRATCH = re.compile(rf"\.(.+)\.[a-z0-9_]{{8}}(?:{re.escape(SUFFIX)})?")
 _NAMES = "|".join(map(re.escape, (REGISTER, OPTIONS_FILE, INDEX, BUILT)))
 _OURS = re.compile(rf"{_NAMES}|.+\.lock|runner-.+\.json")
 _OURS_IN_CELL = re.compile(r"claim|.+\.lock")
-_OURS_IN_ATTEMPT = re.compile(rf"{re.escape(ORDER_FILE)}|{re.escape(EVENTS_FILE)}|verdicts-.+\.jsonl|[^.].*\.log")
+_OURS_IN_ATTEMPT = re.compile("|".join([*map(re.escape, (ORDER_FILE, EVENTS_FILE, *LOG_FILES)), r"verdicts-.+\.jsonl"]))
 
 
 def find_strays(study: Path) -> list[str]:

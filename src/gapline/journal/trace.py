@@ -24,6 +24,7 @@ import msgspec
 
 from gapline.errors import UsageError
 from gapline.journal.line import seal
+from gapline.journal.unclosed import this_recorder
 from gapline.model.regular import refuse_odd
 
 # How every line begins, and what a kill in the middle of it leaves.
@@ -58,7 +59,7 @@ class Trace:
 
     __slots__ = ("_cpu", "_done", "_file", "_forks", "_head", "_lock", "_started", "_state", "_zero", "path", "sense")
 
-    def __init__(self, path: str | os.PathLike[str], start: dict[str, Any], *, sense: str) -> None:
+    def __init__(self, path: str | os.PathLike[str], start: dict[str, Any], *, sense: str | None) -> None:
         self._file: int | None = None
         self.path, self.sense = Path(path), sense
         self._head = f'{{"run":"{os.urandom(8).hex()}","seq":'
@@ -68,7 +69,8 @@ class Trace:
         # The last state whose line is known to be in the file.
         self._done = self._state
         self._started = datetime.datetime.now(datetime.UTC).isoformat()
-        first = f'"start":{msgspec.json.encode(start | {"started": self._started}).decode()}'
+        start = start | {"started": self._started, "recorder": this_recorder()}
+        first = f'"start":{msgspec.json.encode(start).decode()}'
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._file = os.open(self.path, _HOW, 0o644)
         try:
@@ -202,7 +204,7 @@ class Trace:
         self.close(error)
 
     def __del__(self) -> None:
-        # Nobody said how it ended: no run, but no open file either.
+        # Nobody said how it ended, and nobody can any more: at least no file stays open.
         with contextlib.suppress(OSError, AttributeError):
             self._let_go()
 

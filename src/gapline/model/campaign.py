@@ -29,6 +29,11 @@ from gapline.model.text import meant
 # A column in parts is read like an array, run by run; passes over all of it go through `Campaign.pieces`.
 Column = NDArray[Any]
 
+# How a recording without an end counts, by what became of its process (the column `unclosed`).
+UNCLOSED = {
+    "gone": "recording never closed and its process gone: counts as killed, its last incumbent held to the horizon",
+    "alive": "recording still open after its horizon, its process alive: counts as it was at the horizon",
+}
 REQUIRED_COLUMNS: dict[str, type[np.generic]] = {"time": np.float64, "objective": np.float64, "verdict": np.uint8}
 OPTIONAL_COLUMNS: dict[str, type[np.generic]] = {
     "claimed": np.float64,
@@ -247,6 +252,8 @@ class Campaign(Shown):
         """Return what its source has to say: of the whole, then of runs at hand, with their number where not all."""
         cells = self.runs["import_notes"].drop_nulls() if "import_notes" in self.runs.columns else ()
         counts = Counter(note for cell in cells for note in cell.split("\n"))
+        if "unclosed" in self.runs.columns:
+            counts.update(UNCLOSED[word] for word in self.runs["unclosed"].drop_nulls() if word in UNCLOSED)
         among = [note if n == len(self) else f"{note} ({n:,} of {len(self):,} runs)" for note, n in counts.items()]
         return [*self.diagnostics.notes, *among]
 

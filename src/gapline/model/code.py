@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from gapline.errors import MixedScoresError, UsageError, listing
+from gapline.model.limits import read_regular
 from gapline.model.names import split_python_name
 from gapline.model.text import meant
 
@@ -175,4 +176,4 @@ def _source(function: Callable[..., Any], module: ModuleType) -> Path | None:
 
 
 def _digest(path: Path) -> str:
-    return "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()
+    return "sha256:" + hashlib.sha256(read_regular(path)).hexdigest()

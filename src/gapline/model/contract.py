@@ -28,9 +28,11 @@ CHECKER_PREFIXES = ("command:", "python:")
 
 Threads = Annotated[int, Field(ge=1)]
 Megabytes = Annotated[int, Field(ge=1)]
+# Each seed is a run of every arm on every instance.
+MOST_SEEDS = 1_000_000
 # Told apart by what is there, so that a mistake is one of a list or one of a count, not both.
 Seeds = Annotated[
-    Annotated[int, Field(ge=1), Tag("count")]
+    Annotated[int, Field(ge=1, le=MOST_SEEDS), Tag("count")]
     | Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1), Tag("list")],
     Discriminator(lambda given: "list" if isinstance(given, list) else "count"),
 ]
@@ -216,6 +218,8 @@ class Arm(_Allotment):
     """Settings handed to the adapter."""
     tier: Literal[1, 2] = 1
     """Tier 1 is compared, tier 2 is descriptive."""
+    model: str = ""
+    """The simplified problem that it solves, such as "mean travel times": then it is of tier 2. "exact": none."""
     command: list[str] = []
     """For solver = "command": program and arguments; {instance}, {seed}, {horizon} and {threads} are filled in."""
     format: str = ""
@@ -224,6 +228,8 @@ class Arm(_Allotment):
     """The instances it runs on, all when left out: patterns of names, panel:PATTERN, or size<=50."""
     steps: dict[str, Option] = {}
     """Where it stands on its ladder; filled in by gapline."""
+    step_of: str = ""
+    """The name of the entry that declares its ladder; filled in by gapline."""
 
 
 class ArmEntry(Arm):
@@ -302,6 +308,12 @@ class Contract(_Declared):
         return {one.name: one.sense or self.objective.sense for one in self.instances}
 
     @property
+    def stated_senses(self) -> dict[str, str]:
+        """The senses that the contract states; `min` by default is no statement."""
+        is_stated = "sense" in self.objective.model_fields_set
+        return {one.name: one.sense or self.objective.sense for one in self.instances if one.sense or is_stated}
+
+    @property
     def transforms(self) -> tuple[str, ...]:
         """The declared transforms as `open_study` takes them: that of the study and those of single instances."""
         own = [f"{one.name}={one.transform}" for one in self.instances if one.transform is not None]
@@ -345,7 +357,7 @@ def load_contract(path: str | Path, *, files: bool = False) -> Contract:
         With one line per mistake: its place in the file, what was expected, what is there, and the closest valid name.
     """
     from gapline.model.expand import expand_contract
-    from gapline.model.mistakes import cross_mistakes, field_mistakes, missing_files, unknown_solvers
+    from gapline.model.mistakes import cross_mistakes, field_mistakes, missing_files, unknown_solvers, value_mistakes
     from gapline.model.part import part_mistakes, replicated_part
 
     file = Path(path)
@@ -365,8 +377,10 @@ def load_contract(path: str | Path, *, files: bool = False) -> Contract:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         packed = "a replication package is read by gapline.open_study" if file.name.lower().endswith(SUFFIXES) else None
         raise ContractError(str(file), [f"expected TOML, got {error}"], hint=packed) from error
+    if mistakes := value_mistakes(data):
+        # Nothing else can be said of a file whose paths the system refuses.
+        raise ContractError(str(file), mistakes)
     contract: Contract | None = None
-    mistakes = []
     try:
         expanded = expand_contract(ContractFile.model_validate(data), file.parent)
         contract, mistakes = expanded.contract, expanded.mistakes

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 import polars as pl
 
 from gapline.model.contract import Arm, Contract
+from gapline.model.ladders import ladder_names
 from gapline.model.plan import Cell, Plan
 from gapline.model.tables import DESIGN, PANEL_DESIGN
 
@@ -15,12 +16,17 @@ def evaluation_design(contract: Contract, plan: Plan, /) -> pl.DataFrame:
 
     What differs between runs is a list: `seeds` "5 or 10" says that some instances have five and others ten.
     """
-    groups: dict[tuple[int, tuple[str, ...]], list[Cell]] = {_group(arm): [] for arm in contract.arms}
+    groups: dict[tuple[int, str, tuple[str, ...]], list[Cell]] = {_group(arm): [] for arm in contract.arms}
     for cell in plan.cells:
         groups[_group(cell.arm)].append(cell)
     # Arms of tier 1 first, ladders after the tiers, in the order of the contract: as they are read.
-    ordered = sorted(groups.items(), key=lambda group: (bool(group[0][1]), group[0][0]))
-    rows = [_row(tier, steps, cells) for (tier, steps), cells in ordered if cells]
+    ordered = sorted(groups.items(), key=lambda group: (bool(group[0][2]), group[0][0]))
+    names = ladder_names((entry, steps) for _, entry, steps in groups if steps)
+    rows = [
+        _row(f"{names[entry, steps]} ladder" if steps else f"tier {tier}", steps, cells)
+        for (tier, entry, steps), cells in ordered
+        if cells
+    ]
     return pl.DataFrame(rows, schema=DESIGN, orient="row")
 
 
@@ -46,18 +52,18 @@ def panel_design(plan: Plan, /) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=PANEL_DESIGN)
 
 
-def _group(arm: Arm) -> tuple[int, tuple[str, ...]]:
-    """Return the tier of an arm, or what is varied where it is the step of a ladder."""
-    return (0, tuple(arm.steps)) if arm.steps else (arm.tier, ())
+def _group(arm: Arm) -> tuple[int, str, tuple[str, ...]]:
+    """Return the tier of an arm, or where it is the step of a ladder its entry and what is varied."""
+    return (0, arm.step_of, tuple(arm.steps)) if arm.steps else (arm.tier, "", ())
 
 
-def _row(tier: int, steps: tuple[str, ...], cells: Sequence[Cell]) -> tuple[object, ...]:
+def _row(evidence: str, steps: tuple[str, ...], cells: Sequence[Cell]) -> tuple[object, ...]:
     arms = {cell.arm.name: cell.arm for cell in cells}
     each = Counter(cell.arm.name for cell in cells)
     seeds = Counter((cell.arm.name, cell.instance.name) for cell in cells)
     values = {name: _several(arm.steps[name] for arm in arms.values()) for name in steps}
     return (
-        f"{', '.join(steps)} ladder" if steps else f"tier {tier}",
+        evidence,
         len(arms),
         "; ".join(f"{name} {value}" for name, value in values.items()),
         _several(each.values()),

@@ -1,6 +1,7 @@
 """A contract in full: patterns and lists become instances, ladders become arms, every run gets what it is given."""
 
 import csv
+import io
 import os
 import re
 from collections import Counter
@@ -25,8 +26,11 @@ from gapline.model.contract import (
     Seeds,
     default_name,
 )
-from gapline.model.mistakes import field_mistakes, suggestion
+from gapline.model.limits import read_regular
+from gapline.model.mistakes import field_mistakes, suggestion, value_mistakes
 from gapline.model.package import absent_instances
+from gapline.model.tables import EXACT_MODEL
+from gapline.model.text import natural_order
 
 # Steps of these are what the run is given; of anything else, an option of the solver.
 ALLOTTED = ("threads", "memory", "horizon")
@@ -196,11 +200,10 @@ def _listed(entry: InstanceEntry, facts: Mapping[str, Any], folder: Path) -> Ite
     if not file.is_file():
         raise _Mistakes(f"csv: expected a file, got {entry.csv!r}")
     known = [name for name in Instance.model_fields if name != "steps"]
-    with file.open(encoding="utf-8-sig", newline="") as stream:
-        try:
-            rows = list(csv.DictReader(stream))
-        except (csv.Error, UnicodeDecodeError) as error:
-            raise _Mistakes(f"csv: expected a table in {entry.csv!r}, got {error}") from None
+    try:
+        rows = list(csv.DictReader(io.StringIO(read_regular(file).decode("utf-8-sig"), newline="")))
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise _Mistakes(f"csv: expected a table in {entry.csv!r}, got {error}") from None
     columns = [name for name in (rows[0] if rows else {}) if name is not None]
     if "path" not in columns:
         raise _Mistakes(f"csv: expected the column path in {entry.csv!r}, got {', '.join(columns) or 'no rows'}")
@@ -220,6 +223,9 @@ def _listed(entry: InstanceEntry, facts: Mapping[str, Any], folder: Path) -> Ite
             continue
         try:
             values = {name: _NUMBERS.get(name, str)(text) for name, text in stated.items()}
+            if wrong := value_mistakes(values):
+                mistakes += [f"csv: line {number} of {entry.csv!r}: {word}" for word in wrong]
+                continue
             # The texts of the entry are filled in before the row's own words stand over them.
             found = _instance(dict(facts) | {"csv": True}, stated["path"], {}).model_dump(exclude_unset=True)
             yield Instance.model_validate({k: v for k, v in (found | values).items() if k != "csv"})
@@ -259,11 +265,6 @@ def find_files(
     return sorted(found.items(), key=lambda entry: natural_order(entry[0]))
 
 
-def natural_order(path: str) -> list[tuple[int, int, str]]:
-    """Sort n=10 before n=100 before n=1000."""
-    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", path)]
-
-
 def _as_regex(pattern: str) -> re.Pattern[str]:
     """Return a pattern of paths as an expression, each wildcard a group.
 
@@ -291,8 +292,12 @@ def _as_regex(pattern: str) -> re.Pattern[str]:
 
 def _ladder(entry: ArmEntry) -> Iterator[Arm]:
     facts = {name: getattr(entry, name) for name in entry.model_fields_set if name in Arm.model_fields}
-    if entry.steps:
-        raise _Mistakes("steps: unknown field; did you mean 'ladder'?")
+    for name in ("steps", "step_of"):
+        if name in entry.model_fields_set:
+            raise _Mistakes(f"{name}: unknown field; did you mean 'ladder'?")
+    if entry.model not in ("", EXACT_MODEL):
+        # An arm that solves another problem is described, not compared.
+        facts["tier"] = 2
     if not entry.ladder:
         yield Arm.model_construct(**facts)
         return
@@ -307,7 +312,9 @@ def _ladder(entry: ArmEntry) -> Iterator[Arm]:
         options = dict(entry.options) | {step: value for step, value in steps.items() if step not in ALLOTTED}
         try:
             yield Arm.model_validate(
-                facts | given | {"name": name, "command": command, "options": options, "steps": steps}
+                facts
+                | given
+                | {"name": name, "command": command, "options": options, "steps": steps, "step_of": entry.name}
             )
         except ValidationError as error:
             raise _Mistakes(*(f"ladder.{word}" for word in field_mistakes(error, Arm))) from None

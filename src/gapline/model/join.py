@@ -14,6 +14,7 @@ from gapline.model.mapped import MappedFile
 from gapline.model.parted import PartedColumn, Recoded
 from gapline.model.runs_table import check_parts, complete_runs
 from gapline.model.tables import CARRIED, RUN_KEY, RunKey
+from gapline.model.text import counted
 
 # Codes are bytes; some are left for the reasons that a reader adds itself.
 MOST_REASONS = 240
@@ -24,10 +25,13 @@ def join_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
     """Put campaigns with disjoint runs into one, in the order of the run keys, and copy no column.
 
     Runs that clash, or facts that differ, are listed and refused. A cell that was interrupted in one and ran to the end
-    in another is a run. What is said of a whole campaign is written to each of its runs.
+    in another is a run, and a recording that never closed gives way to another one of the same run. What is said of a
+    whole campaign is written to each of its runs.
     """
     if len(campaigns) == 1:
         return campaigns[0]
+    given, campaigns = campaigns, without_superseded(campaigns)
+    superseded = sum(len(campaign) for campaign in given) - sum(len(campaign) for campaign in campaigns)
     facts: dict[str, str] = {}
     for name, value in (fact for campaign in campaigns for fact in campaign.facts.items()):
         if facts.setdefault(name, value) != value:
@@ -62,12 +66,49 @@ def join_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
         known=rows,
         reasons=reasons,
         facts=facts,
-        diagnostics=replace(sum((c.diagnostics for c in campaigns), Diagnostics()), notes=()),
+        diagnostics=replace(sum((c.diagnostics for c in campaigns), Diagnostics()), notes=_superseded_note(superseded)),
         interrupted=tuple(sorted(begun)),
         running=tuple(sorted(running)),
         files=tuple(files for campaign in campaigns for files in _files(campaign)),
         **columns,
     )
+
+
+def without_superseded(campaigns: Sequence[Campaign]) -> list[Campaign]:
+    """Leave out recordings that never closed where another campaign has the run: closed, or begun before."""
+    if not any("unclosed" in campaign.runs.columns for campaign in campaigns):
+        return list(campaigns)
+    tables = [
+        campaign.runs.select(
+            *RUN_KEY,
+            unclosed=pl.col("unclosed").is_not_null() if "unclosed" in campaign.runs.columns else pl.lit(False),
+            started=pl.col("started").cast(pl.String)
+            if "started" in campaign.runs.columns
+            else pl.lit(None, pl.String),
+            place=pl.lit(place),
+        )
+        for place, campaign in enumerate(campaigns)
+    ]
+    # Of several the one that was begun first counts, whatever the order of the files.
+    ranked = pl.concat(tables).sort("unclosed", "started", nulls_last=True, maintain_order=True)
+    later = ranked.filter(pl.col("unclosed") & ~pl.struct(RUN_KEY).is_first_distinct())
+    if not later.height:
+        return list(campaigns)
+    kept = []
+    for place, campaign in enumerate(campaigns):
+        lost = later.filter(pl.col("place") == place)
+        if lost.height:
+            runs = campaign.runs.join(lost, on=RUN_KEY, how="anti", maintain_order="left")
+            counts = campaign.diagnostics + Diagnostics(superseded={"cut short": lost.height})
+            kept.append(replace(campaign, runs=runs, known=None, diagnostics=counts))
+        else:
+            kept.append(campaign)
+    return kept
+
+
+def _superseded_note(number: int) -> tuple[str, ...]:
+    recordings = counted(number, "recording")
+    return (f"{recordings} that never closed superseded by another one of the same run",) if number else ()
 
 
 def join_tables(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:

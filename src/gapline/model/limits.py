@@ -61,7 +61,10 @@ def too_much(path: Path | str, most: int, *, what: str = "bytes") -> OSError:
 
 
 def open_input(path: Path | str) -> BinaryIO:
-    """Open a file to read; a device, which may never end, and a pipe that nobody writes to are refused."""
+    """Open a trace or a log that the user names, which may be a pipe; a device and a pipe without a writer are refused.
+
+    Files of a study are opened by `open_regular`.
+    """
     file = os.open(path, HOW)
     try:
         is_pipe = stat.S_ISFIFO(os.fstat(file).st_mode)
@@ -114,32 +117,23 @@ def _first_of_pipe(file: int, path: Path | str) -> bytes:
     raise OSError(errno.EINVAL, "expected a file, got a pipe that nobody writes to", str(path))
 
 
-def read_limited(path: Path | str, *, most: int | None = None) -> bytes:
-    """Read a file whole, or raise an `OSError` where it has more bytes than the limit."""
-    with open_input(path) as stream:
-        return _read_within(stream, path, most_bytes() if most is None else most)
-
-
 def read_regular(path: Path | str, *, most: int | None = None) -> bytes:
-    """Read a file that gapline itself has written, within the limit of documents or `most`; a pipe is none."""
+    """Read a file of a study whole, within the limit of documents or `most`; a pipe is refused, never waited for."""
+    limit = most_document() if most is None else most
     with open_regular(path) as stream:
-        return _read_within(stream, path, most_document() if most is None else most)
-
-
-def _read_within(stream: BinaryIO, path: Path | str, limit: int) -> bytes:
-    size = os.fstat(stream.fileno()).st_size
-    # Told by its size before a byte of it is read; a pipe has none, and is read up to the limit.
-    if size > limit:
-        raise too_much(path, limit)
-    data = io.BytesIO()
-    # Piece by piece, because asking for the limit would take its memory; on, because somebody may be writing to it.
-    while piece := stream.read(max(size - data.tell(), 1 << 20)):
-        data.write(piece)
-        if data.tell() > limit:
+        size = os.fstat(stream.fileno()).st_size
+        # Told by its size before a byte of it is read.
+        if size > limit:
             raise too_much(path, limit)
+        data = io.BytesIO()
+        # Piece by piece, because asking for the limit would take its memory; on, because somebody may be writing to it.
+        while piece := stream.read(max(size - data.tell(), 1 << 20)):
+            data.write(piece)
+            if data.tell() > limit:
+                raise too_much(path, limit)
     return data.getvalue()
 
 
 def read_document(path: Path | str) -> bytes:
     """Read a contract, a snapshot or a record in JSON, within the limit of documents."""
-    return read_limited(path, most=most_document())
+    return read_regular(path)

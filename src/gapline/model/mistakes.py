@@ -22,6 +22,7 @@ from gapline.model.contract import (
 )
 from gapline.model.metadata import metadata_mistakes
 from gapline.model.names import check_statistic_name, parse_kernel_name, parse_weight, split_python_name
+from gapline.model.tables import EXACT_MODEL
 from gapline.model.transform import Transform
 
 OPTION = "a text, number, truth value or list of these"
@@ -54,6 +55,28 @@ def field_mistakes(error: ValidationError, model: type[BaseModel]) -> list[str]:
         # A value that fits none of several types is one mistake, not one for each type.
         mistakes.setdefault(where, text)
     return [f"{where}: {text}" for where, text in mistakes.items()]
+
+
+def value_mistakes(value: Any, steps: tuple[int | str, ...] = ()) -> list[str]:
+    """Find texts with a NUL character, which no path may have, and integers that TOML does not allow.
+
+    >>> value_mistakes({"arms": [{"tier": 2**63}]})
+    ['arms[0].tier: expected an integer of 64 bits, got 9223372036854775808']
+    """
+    if isinstance(value, dict):
+        names = [
+            f"{place(steps) or 'study.toml'}: expected names without NUL characters, got {name!r}"
+            for name in value
+            if "\0" in name
+        ]
+        return names + [found for name, one in value.items() for found in value_mistakes(one, (*steps, name))]
+    if isinstance(value, list):
+        return [found for number, one in enumerate(value) for found in value_mistakes(one, (*steps, number))]
+    if isinstance(value, str) and "\0" in value:
+        return [f"{place(steps)}: expected a text without NUL characters, got {value!r}"]
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return [f"{place(steps)}: expected an integer of 64 bits, got {value!s:.60}"]
+    return []
 
 
 def place(steps: Sequence[int | str]) -> str:
@@ -231,7 +254,11 @@ def _as_mistake(where: str, error: UsageError) -> str:
 
 
 def _contrast_mistakes(data: dict[str, Any], arms: Sequence[dict[str, Any]]) -> Iterator[str]:
-    tiers = {arm["name"]: arm.get("tier", 1) for arm in arms if isinstance(arm.get("name"), str)}
+    tiers = {
+        arm["name"]: arm.get("tier", 1) if arm.get("model", "") in ("", EXACT_MODEL) else 2
+        for arm in arms
+        if isinstance(arm.get("name"), str)
+    }
     contrasts = _table(data, "aggregate").get("contrasts", [])
     for index, pair in enumerate(contrasts if isinstance(contrasts, list) else []):
         for name in pair if isinstance(pair, list) else []:

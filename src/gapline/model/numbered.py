@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gapline.errors import UsageError, listing
 from gapline.model.tables import CELL
 
 Integers = NDArray[np.int64]
@@ -57,6 +58,8 @@ class Numbered:
         names = tuple(dict.fromkeys(columns))
         known = self._of_cells if _CELL.issuperset(names) else self._others
         if names not in known:
+            if unknown := [name for name in names if name not in self.table.columns]:
+                raise UsageError(f"by: expected columns of the runs, got {listing(unknown)}")
             known[names] = self._numbers(names)
         return known[names]
 

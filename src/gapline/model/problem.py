@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from gapline.model.limits import most_bytes, read_limited, too_much
+from gapline.model.limits import most_bytes, read_regular, too_much
 
 Beside = Callable[[str], bytes | None]
 
@@ -52,9 +52,14 @@ def problem_digest_of(path: Path) -> str:
 
     def beside(name: str) -> bytes | None:
         # A collection names its sidecars from its own root.
-        return next((read_limited(file) for above in path.parents if (file := above / name).is_file()), None)
+        places = (above / name for above in path.parents)
+        return next((_read(file) for file in places if file.is_file()), None)
 
-    return problem_digest(read_limited(path), path.name, beside)
+    return problem_digest(_read(path), path.name, beside)
+
+
+def _read(path: Path) -> bytes:
+    return read_regular(path, most=most_bytes())
 
 
 def pointed_digest(data: bytes) -> str | None:
@@ -86,7 +91,7 @@ def sidecar_names(instance: bytes) -> list[str]:
 
 def files_beside(instance: Path, root: Path) -> list[Path]:
     """Return what lies inside of `root` and an instance file there needs beside itself: sidecars, and their marker."""
-    _, data = _unpacked(instance.name, read_limited(instance))
+    _, data = _unpacked(instance.name, _read(instance))
     names = sidecar_names(data)
     # A collection names its sidecars from its own root, which a file marks.
     above = [folder for folder in instance.parents if folder.is_relative_to(root)]

@@ -195,7 +195,7 @@ def instance_senses(campaign: Campaign, sense: Senses = None) -> dict[str, str |
         if before is not None:
             raise ObjectiveError(
                 f"{instance}: expected one sense, got {before} (arm {by[instance]}) and {said} (arm {arm})",
-                hint=f"where an arm reports the negated objective, --negate {arm} turns it",
+                hint=f"where an arm reports the negated objective, `gapline score --negate {arm}` turns it",
             )
         found[instance], by[instance] = said, arm
     return {instance: said or fallback[instance] for instance, said in found.items()}

@@ -57,6 +57,16 @@ class _Ours:
 OURS = _Ours()
 
 
+def is_campaign_file(name: str) -> bool:
+    """Say whether a path in the directory of a campaign is one of the campaign's files, also of a part.
+
+    >>> [is_campaign_file(name) for name in ("time.npy", "part-0001/time.npy", "notes/time.npy", "part-0001")]
+    [True, True, False, False]
+    """
+    *folders, file = name.split("/")
+    return file in OUR_FILES and all(map(is_part, folders))
+
+
 def is_part(name: str) -> bool:
     """Say whether a directory of this name in a campaign's is a part of it."""
     return _PART.fullmatch(name) is not None

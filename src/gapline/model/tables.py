@@ -23,7 +23,12 @@ RUNS = _schema("arm:text instance:text panel:text seed:whole horizon:real status
 # Carried columns that gapline itself gives a meaning to.
 CARRIED: Schema = {
     "validation": pl.String(),  # who says that a candidate is valid: "checker", "declared" (the file) or "solver"
+    "origins": pl.String(),  # who stated the facts of the run (`model/fact_origins.py`)
     "clock": pl.String(),  # "wall", "cpu", or what the source calls its clock
+    "charged": pl.String(),  # the work that the clock charges to the solver, in words
+    "granularity": pl.String(),  # the granularity of the stamps, in words
+    "machine_class": pl.String(),  # the machine in the words of the contract; `machine` is what the runner found
+    "simplified_model": pl.String(),  # the problem that the solver solves where that is a simplified one
     "resolution": pl.Float64(),  # a stamp may be this many seconds early or late
     "value_resolution": pl.Float64(),  # unit of the last digit to which the source prints the run's best objective
     "bound_resolution": pl.Float64(),  # the same of its best dual bound
@@ -36,6 +41,7 @@ CARRIED: Schema = {
     "time_scale_source": pl.String(),  # "declared", or how the factor was measured
     "own_horizon": pl.Float64(),  # of a scaled run: its horizon in seconds of the machine that it ran on
     "started": pl.String(),  # ISO 8601 moment at which the run began, where known
+    "unclosed": pl.String(),  # of a recording without an end that counts: what became of its process, "gone" or "alive"
     "import_notes": pl.String(),  # what an import has to say of the run, a line each
     "instance_digest": pl.String(),  # digest of the instance file that was solved
     "problem_digest": pl.String(),  # digest of the problem in it (`model/problem.py`): what checker and solver read
@@ -47,7 +53,7 @@ RUN_RECORD = CARRIED | _schema("""
     peak_memory:whole machine:text host:text cpus:text governor:text boost:text load:real cpu_share:real
     foreign_share:real overshoot:real jitter:real disturbed:text limits:text unpinned:whole shared_memory:whole
     calibration_spread:real leftover:whole dropped:whole attempts:whole attempt:whole order_seed:whole
-    order_position:whole best_solution_digest:text
+    order_position:whole best_solution_digest:text ladder:text ladder_step:text
 """)
 
 # Columns of a neutral trace file, in the order they are written.
@@ -57,6 +63,8 @@ TRACE_OPTIONAL = ("valid", "panel", "horizon", "status", "claimed", "reason", "b
 TRACE_DETAILS = ("solution", "solution_digest", "note", "message", "event")
 
 DEFAULT_PANEL = "all"
+# Stands in for the name of a simplified model where a solver solves the instances as they are.
+EXACT_MODEL = "exact"
 # Solvers write 1e20 and beyond where there is no bound or no solution yet.
 INFINITE = 1e20
 
@@ -125,6 +133,14 @@ ATTAINMENT_DIFFERENCE = _schema("time:real until:real gap:real below:real differ
 # Where M·K + C breaks the order of observed solutions: M must be above `needed` for K (`primary`) to stay ahead of
 # a larger one (`over`).
 HIERARCHY_VIOLATIONS = _schema("instance:text primary:real over:real needed:real multiplier:real")
+
+
+def model_note(arm: str, model: str) -> str:
+    """Say that an arm is of tier 2 because of what it solves, and what states otherwise."""
+    return (
+        f"{arm} solves a simplified model ({model}): it is described, not ranked (tier 2); "
+        f'model = "{EXACT_MODEL}" in its [[arms]] states that the model is exact'
+    )
 
 
 class RunKey(NamedTuple):

@@ -1,5 +1,6 @@
 """Names and text that come from files of others: safe to print, and the same wherever they come from."""
 
+import math
 import re
 from collections.abc import Collection
 
@@ -45,6 +46,15 @@ def _escaped(letter: str) -> str:
     return f"\\u{ord(letter):04x}" if letter <= "\uffff" else f"\\U{ord(letter):08x}"
 
 
+def natural_order(text: str) -> list[tuple[int, int, str]]:
+    """Return the key that sorts n=2 before n=10 before n=100.
+
+    >>> sorted(["n=10", "n=2"], key=natural_order)
+    ['n=2', 'n=10']
+    """
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", text)]
+
+
 def counted(number: int, noun: str) -> str:
     """Count in words.
 
@@ -52,6 +62,16 @@ def counted(number: int, noun: str) -> str:
     ('1 run', '1,200 runs')
     """
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def error_bound(error: float) -> str:
+    """Write how large an error is at most, as a power of ten: its digits are those of one processor.
+
+    >>> error_bound(2.1e-14), error_bound(3e-8), error_bound(0.1)
+    ('1e-13', '1e-07', '1e-01')
+    """
+    # What is smaller is rounding, and differs by more than a power of ten.
+    return f"{10.0 ** math.ceil(math.log10(max(error, 1e-13))):.0e}"
 
 
 def meant(name: str, valid: Collection[str], *, show: bool = False, most: int = 10) -> str | None:

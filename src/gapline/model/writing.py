@@ -5,6 +5,7 @@ is locked, and stays.
 """
 
 import contextlib
+import errno
 import fcntl
 import os
 import tempfile
@@ -91,6 +92,20 @@ def refuse_no_file(path: Path) -> None:
     """Refuse to write where something stands that is no file: a rename would put one in the place of a pipe."""
     if path.exists() and not path.is_file():
         raise UsageError(f"{path}: expected a file to write, got {found_at(path)}")
+
+
+def check_directory(path: Path) -> None:
+    """Refuse a directory that cannot be made or written to, before any work is done for what is to go there."""
+    place = path
+    while not place.exists() and place != place.parent:
+        # A link whose target is gone does not exist, and no directory can be made there.
+        if place.is_symlink():
+            raise UsageError(f"{place}: expected a directory to write to, got a broken link")
+        place = place.parent
+    if not place.is_dir():
+        raise UsageError(f"{place}: expected a directory to write to, got {found_at(place)}")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(place))
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ from typing import Any
 
 from gapline.analysis.analyse import Analysis, analyse
 from gapline.model.version import VERSION
+from gapline.model.writing import check_directory
 from gapline.paper.companion import companion_figure, draw_companion
 from gapline.paper.log_weights import draw_early, draw_end, early_figure, end_figures
 from gapline.paper.scale import draw_scale, draw_shapes, landmark_table, scale_figure, shape_figure
@@ -48,6 +49,12 @@ def paper_figures(analysis: Analysis, *, source: str) -> dict[str, Any]:
     }
 
 
+def check_paper_folder(folder: Path) -> None:
+    """Refuse a folder in which the paper cannot be written."""
+    for name in ("figures", "tables"):
+        check_directory(folder / name)
+
+
 def write_paper(
     directory: str | Path,
     study: Study | None = None,
@@ -62,6 +69,7 @@ def write_paper(
     ratios, pairs and thresholds are written too; without one they show a small campaign made by gapline itself.
     """
     folder = Path(directory)
+    check_paper_folder(folder)
     source = SYNTHETIC if study is None else study.title
     shown = for_report(synthetic_study() if study is None else study)
     analysis = analyse(shown)

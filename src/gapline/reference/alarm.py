@@ -22,6 +22,7 @@ EXPLANATIONS = (
     "improvement: the run found a better solution than was known",
     "stale reference: a better value was already known when the snapshot was frozen",
     "instance mismatch: the run solved another instance than the one the value belongs to",
+    "direction: the objective is maximised and was read as minimised, or the other way round",
     "defect: the solver, the checker or the stored value is wrong",
 )
 
@@ -34,6 +35,7 @@ class AlarmKind(StrEnum):
     INSIDE = "a frozen value is not the optimum that its own certificate states"
     CERTIFICATES = "two snapshots certify different optima"
     BOUND = "a run has a better solution than the dual bound of another allows"
+    OWN_BOUND = "a run has a better solution than its own dual bound allows"
     OPTIMUM = "a run has a better solution than what another calls the optimum"
     INFEASIBLE = "a run has a solution of what another calls infeasible"
     STORED_BOUND = "a stored value is better than the dual bound of a run allows"
@@ -43,7 +45,8 @@ class AlarmKind(StrEnum):
 
 # How the first side of a contradiction is introduced; where nothing stands here, it is a certificate.
 _WORDS = {
-    AlarmKind.BOUND: "bound", AlarmKind.OPTIMUM: "optimum", AlarmKind.INFEASIBLE: "infeasible",
+    AlarmKind.BOUND: "bound", AlarmKind.OWN_BOUND: "bound", AlarmKind.OPTIMUM: "optimum",
+    AlarmKind.INFEASIBLE: "infeasible",
     AlarmKind.STORED_BOUND: "bound", AlarmKind.STORED_OPTIMUM: "optimum", AlarmKind.STORED_INFEASIBLE: "infeasible",
 }  # fmt: skip
 # Those that contradict what a store certifies; the others contradict the proof of a run.
@@ -52,11 +55,15 @@ CERTIFICATES = frozenset(AlarmKind) - _WORDS.keys()
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One side of a contradiction: the value as stored or captured (None: infeasible), and where it comes from."""
+    """One side of a contradiction: the value as stored or captured (None: infeasible), and where it comes from.
+
+    `arm` is the arm whose run it is, None for a stored value.
+    """
 
     value: float | None
     certified: bool
     source: str
+    arm: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,11 @@ class Alarm:
             f"{self.instance}: {self.kind}: {first}{value} ({self.certificate.source}), "
             f"{word} {self.other.value!r} ({self.other.source})"
         )
+
+    @property
+    def arms(self) -> frozenset[str]:
+        """The arms whose runs contradict something or each other."""
+        return frozenset(side.arm for side in (self.certificate, self.other) if side.arm is not None)
 
     def document(self) -> dict[str, Any]:
         """Return the alarm for JSON."""
@@ -135,11 +147,11 @@ def solution_claim(row: Mapping[str, Any], envelopes: Envelopes) -> Claim:
     key = RunKey(row["arm"], row["instance"], row["seed"])
     raw = row["best"] if envelopes.scale.hierarchical else row["best_raw"]
     source = f"run {key} at {row['best_time']:g} s, valid by {row['validation']}"
-    return Claim(raw, certified=False, source=source)
+    return Claim(raw, certified=False, source=source, arm=key.arm)
 
 
 def negative_notes(scores: Sequence[tuple[str, float]], *, most: int = 10, tolerance: float = TOLERANCE) -> list[str]:
-    """Word the diagnostic for runs (name, score) below zero by more than the tolerance, with the four explanations.
+    """Word the diagnostic for runs (name, score) below zero by more than the tolerance, with what may explain it.
 
     >>> negative_notes([("a/i/1", 0.2)])
     []

@@ -46,10 +46,15 @@ class LabelledSnapshot:
 
 
 def label_reference(
-    snapshot: Snapshot, envelopes: Envelopes, *, policy: str | None = None, registered: Collection[str] = ()
+    snapshot: Snapshot,
+    envelopes: Envelopes,
+    *,
+    policy: str | None = None,
+    registered: Collection[str] = (),
+    late: Collection[str] = (),
 ) -> ReferenceLabel:
     """Label a snapshot with the policy it stands for, given when the runs began and what was registered before."""
-    found = policy or label_policy(snapshot, envelopes.runs, registered=registered)
+    found = policy or label_policy(snapshot, envelopes.runs, registered=registered, late=late)
     return ReferenceLabel(found, snapshot.name, snapshot.digest, unreferenced_instances(snapshot, envelopes))
 
 
@@ -105,14 +110,16 @@ def choose_references(
     stored: Sequence[Snapshot],
     envelopes: Envelopes,
     policy: str | None,
-    registered: frozenset[str] | None,
+    registered: Collection[str] | None,
     tolerance: float = TOLERANCE,
     *,
+    late: Collection[str] = (),
     named: str | None = None,
 ) -> tuple[LabelledSnapshot, ...]:
     """Return what the runs are read against under a policy, the declared one first.
 
-    `named` is the snapshot that a contract names, for the error where it is not there.
+    `registered` are the digests that were registered before the first run, None without a register; `late` those that
+    were registered afterwards. `named` is the snapshot that a contract names, for the error where it is not there.
     """
     if policy not in (None, Policy.FROZEN, Policy.ANALYSIS, "both"):
         raise UsageError(f"policy: expected frozen, analysis or both, got {policy!r}")
@@ -125,9 +132,9 @@ def choose_references(
     for snapshot in stored:
         # Refused before it is labelled: a contract that says frozen must not become retrospective in silence.
         if policy == Policy.FROZEN:
-            refuse_unfrozen(snapshot, envelopes.runs, registered=registered)
+            refuse_unfrozen(snapshot, envelopes.runs, registered=registered, late=late)
         if policy != Policy.ANALYSIS:
-            label = label_reference(snapshot, envelopes, registered=registered or ())
+            label = label_reference(snapshot, envelopes, registered=registered or (), late=late)
             found.append(LabelledSnapshot(snapshot, label))
         if policy in (Policy.ANALYSIS, "both"):
             found.append(fold_reference(snapshot, envelopes, tolerance))

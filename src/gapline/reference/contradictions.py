@@ -1,7 +1,7 @@
 """Contradictions of runs: a dual bound, an optimum or an infeasibility that a solution or a stored value refutes.
 
-All three are claims of proof by a solver. What is better than they allow, by more than the tolerance and the digits of
-both prints, shows that one of the two is wrong; which one is not judged here.
+All three are claims of proof by a solver. What is better than they allow, by more than the tolerance of solvers and the
+digits of both prints, shows that one of the two is wrong; which one is not judged here.
 """
 
 from collections import defaultdict
@@ -27,7 +27,8 @@ from gapline.reference.beaten import check_tolerance, run_beats
 from gapline.reference.snapshot import Snapshot
 
 Floats = NDArray[np.float64]
-
+# Solvers accept violations of about this relative size: a bound and a solution that are closer than that agree.
+PROOF_TOLERANCE = 1e-6
 
 _STORED = {
     AlarmKind.BOUND: AlarmKind.STORED_BOUND,
@@ -37,23 +38,29 @@ _STORED = {
 
 
 class Proven(NamedTuple):
-    """What a run claims to have proven: no solution of its instance is below `lower`, on the scored scale."""
+    """What a run claims to have proven: no solution of its instance is below `lower`, on the scored scale.
+
+    `weakest` is the lowest value that the printed digits of `lower` can stand for.
+    """
 
     key: RunKey
     kind: AlarmKind
     lower: float
+    weakest: float
     claim: Claim
 
 
 def find_contradictions(
     campaign: Campaign, envelopes: Envelopes, *, tolerance: float = TOLERANCE, solutions: Envelopes | None = None
 ) -> list[Alarm]:
-    """Look for solutions that another run's proof excludes: one alarm per instance and arm that claims it.
+    """Look for solutions that a run's proof excludes: one alarm per instance and arm that claims it.
 
-    The solutions are those of the same runs, or of another campaign on the same scale.
+    The solutions are those of the same runs, or of another campaign on the same scale. That a run refutes its own dual
+    bound is an alarm of its own.
 
-    Solutions are the accepted ones, whoever vouches for them, as bad as their print allows; bounds, inside the horizon
-    or after it, are as weak as theirs does. A run that says `optimal` and prints a bound is taken by its bound, since
+    Solutions are the accepted ones, whoever vouches for them; bounds count inside the horizon and after it. A solution
+    contradicts a bound if it is better by more than the printed digits of both, and by more than the larger of 1e-6 and
+    the tolerance, relative to the bound. A run that says `optimal` and prints a bound is taken by its bound, since
     solvers stop within a gap; the best objective of one without any bound is its bound.
 
     >>> import gapline as gl
@@ -80,6 +87,8 @@ def find_contradictions(
         # Two are enough: the best of all, and the best of the others for the run that has it.
         best = list(found.head(2).iter_rows(named=True))
         alarms += _refuted(proofs[str(instance)], best, among, tolerance, same=solutions is None)
+        if solutions is None:
+            alarms += _refuted_by_itself(proofs[str(instance)], found, among, tolerance)
     return alarms
 
 
@@ -116,7 +125,7 @@ def find_stored_contradictions(
         for proven in sorted(_proofs(campaign, envelopes, known), key=lambda one: (one.key[:2], -one.lower, one.key)):
             name = proven.key.instance
             row = {"best": float(envelopes.scale.of(name).apply(weakest[name]))}
-            if proven.key[:2] in told or not _is_refuted(proven.lower, row, tolerance, signed=envelopes.scale.signed):
+            if proven.key[:2] in told or not _is_refuted(proven, row, tolerance, signed=envelopes.scale.signed):
                 continue
             told.add(proven.key[:2])
             claim = stored_claim(snapshot, snapshot.values[name])
@@ -153,17 +162,32 @@ def _refuted(
         row = next((row for row in best if not same or _key(row) != proven.key), None)
         if row is None or proven.key.arm in told:
             continue
-        if _is_refuted(proven.lower, row, tolerance, signed=envelopes.scale.signed):
+        if _is_refuted(proven, row, tolerance, signed=envelopes.scale.signed):
             told.add(proven.key.arm)
             yield Alarm(proven.kind, proven.key.instance, proven.claim, solution_claim(row, envelopes))
 
 
-def _is_refuted(lower: float, row: Mapping[str, Any], tolerance: float, *, signed: bool) -> bool:
-    # Of infinity and of zero a relative tolerance says nothing: everything is below the one, and where values may have
-    # any sign, solvers take 1e-13 for the other.
-    if lower == np.inf:
+def _refuted_by_itself(
+    proofs: Sequence[Proven], solved: pl.DataFrame, envelopes: Envelopes, tolerance: float
+) -> Iterator[Alarm]:
+    """Yield the strongest dual bound of each arm that the solution of the same run contradicts."""
+    bounds = {proven.key: proven for proven in proofs if proven.kind is AlarmKind.BOUND}
+    keys = pl.DataFrame(list(bounds), schema=solved.select(RUN_KEY).schema, orient="row")
+    own = {_key(row): row for row in solved.join(keys, on=RUN_KEY, how="semi").iter_rows(named=True)}
+    told = set()
+    for key in sorted(own, key=lambda key: (key.arm, -bounds[key].lower, key)):
+        proven = bounds[key]
+        if key.arm not in told and _is_refuted(proven, own[key], tolerance, signed=envelopes.scale.signed):
+            told.add(key.arm)
+            yield Alarm(AlarmKind.OWN_BOUND, key.instance, proven.claim, solution_claim(own[key], envelopes))
+
+
+def _is_refuted(proven: Proven, row: Mapping[str, Any], tolerance: float, *, signed: bool) -> bool:
+    if proven.lower == np.inf:
         return True
-    return run_beats(row, lower - (tolerance * max(0.0, 1.0 - abs(lower)) if signed else 0.0), tolerance)
+    # A relative tolerance means nothing at zero: where values may have any sign, it is absolute below 1.
+    margin = max(tolerance, PROOF_TOLERANCE) * (max(1.0, abs(proven.lower)) if signed else abs(proven.lower))
+    return run_beats(row, proven.weakest, 0.0) and bool(row["best"] < proven.lower - margin)
 
 
 def _suspects(campaign: Campaign, envelopes: Envelopes, solved: pl.DataFrame) -> list[int]:
@@ -204,7 +228,8 @@ def _proofs(campaign: Campaign, envelopes: Envelopes, solved: pl.DataFrame) -> I
         key, transform = _key(row), envelopes.scale.of(row["instance"])
         part = slice(row["first"], row["first"] + row["count"])
         if row.get("claim") == Proof.INFEASIBLE:
-            yield Proven(key, AlarmKind.INFEASIBLE, np.inf, Claim(None, certified=False, source=f"run {key}"))
+            claim = Claim(None, certified=False, source=f"run {key}", arm=key.arm)
+            yield Proven(key, AlarmKind.INFEASIBLE, np.inf, np.inf, claim)
             continue
         # A bound of M·K + C is of neither part, and nobody says of what it is.
         if envelopes.scale.hierarchical:
@@ -213,11 +238,11 @@ def _proofs(campaign: Campaign, envelopes: Envelopes, solved: pl.DataFrame) -> I
         place = _strongest(bounds, transform)
         if place is not None:
             raw = float(bounds[place])
-            claim = Claim(raw, certified=False, source=f"run {key} at {campaign.time[part][place]:g} s")
-            yield Proven(key, AlarmKind.BOUND, _weakest(raw, row.get("bound_resolution"), transform), claim)
+            claim = Claim(raw, certified=False, source=f"run {key} at {campaign.time[part][place]:g} s", arm=key.arm)
+            yield Proven(key, AlarmKind.BOUND, *_lowest(raw, row.get("bound_resolution"), transform), claim)
         elif row.get("claim") == Proof.OPTIMAL and (best := _best_reported(campaign, part, transform)) is not None:
-            claim = Claim(best, certified=False, source=f"run {key}")
-            yield Proven(key, AlarmKind.OPTIMUM, _weakest(best, row.get("value_resolution"), transform), claim)
+            claim = Claim(best, certified=False, source=f"run {key}", arm=key.arm)
+            yield Proven(key, AlarmKind.OPTIMUM, *_lowest(best, row.get("value_resolution"), transform), claim)
 
 
 def dual_bounds(campaign: Campaign, scale: Scale) -> dict[str, float]:
@@ -234,7 +259,7 @@ def dual_bounds(campaign: Campaign, scale: Scale) -> dict[str, float]:
         bounds = np.asarray(campaign.bound[row["first"] : row["first"] + row["count"]])
         place = _strongest(bounds, transform)
         if place is not None:
-            lower = _weakest(float(bounds[place]), row.get("bound_resolution"), transform)
+            _, lower = _lowest(float(bounds[place]), row.get("bound_resolution"), transform)
             found[row["instance"]] = max(lower, found.get(row["instance"], -np.inf))
     return found
 
@@ -259,14 +284,14 @@ def _best_reported(campaign: Campaign, part: slice, transform: Transform) -> flo
     return float(values.max() if transform.maximises else values.min())
 
 
-def _weakest(raw: float, unit: float | None, transform: Transform) -> float:
-    """Return the lower bound on the scored scale that the print of a bound stands for at least."""
+def _lowest(raw: float, unit: float | None, transform: Transform) -> tuple[float, float]:
+    """Return the lower bound on the scored scale, and the weakest one that its print can stand for."""
     half = 0.5 * (unit or 0.0)
     weak = raw + half if transform.maximises else raw - half
     # C/z turns round at zero: below it, a bound of what is maximised excludes every positive value.
     if transform.kind is TransformKind.RECIPROCAL and weak <= 0:
-        return float(np.inf)
-    return float(transform.apply(weak))
+        return float(np.inf), float(np.inf)
+    return float(transform.apply(raw)), float(transform.apply(weak))
 
 
 def _key(row: Mapping[str, Any]) -> RunKey:

@@ -1,7 +1,7 @@
 """Freezing: a store of best-known values, at one version, becomes a `Snapshot`."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -16,6 +16,7 @@ from gapline.errors import (
     UsageError,
     found_at,
     listing,
+    near,
 )
 from gapline.model.reading import TOLERANCE
 from gapline.model.regular import reason_of
@@ -35,7 +36,7 @@ class FreezeRequest:
     `clones` is the folder in which a git store's submodules are looked for. `as_of`, `version`, `url`, `checker` and
     `sense` (`min` or `max`) are declared where the store cannot say it itself. `trust_solver` takes candidates that
     only the solver vouches for. `reprice` evaluates stored solutions again with the checker at hand; beyond the
-    relative `tolerance` a value counts as moved.
+    relative `tolerance` a value counts as moved. `reading` holds the choices of `gapline.read` about traces.
     """
 
     location: str
@@ -51,6 +52,7 @@ class FreezeRequest:
     trust_solver: bool = False
     reprice: bool = False
     tolerance: float = TOLERANCE
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
     def declared(self) -> dict[str, Any]:
         """Return what the user declared of the whole snapshot, as arguments of `Snapshot.from_entries`."""
@@ -143,10 +145,7 @@ def _freeze_one(source: str, name: str, options: Mapping[str, Any]) -> Frozen:
 
 
 def freeze_references(given: str | Path, *, name: str | None = None) -> Frozen:
-    """Read references as a user names them when scoring: a CSV, a `.solu` file, a snapshot, or `STORE:PLACE`.
-
-    What is read from a store without a date stands as it is today: a note says so, because nothing was frozen.
-    """
+    """Read references as a user names them when scoring: a CSV, a `.solu` file, a snapshot, or `STORE:PLACE`."""
     text = str(local_path(given) if is_url(given) else given)
     scheme, location = split_source(text) or ("csv", text)
     if scheme == "snapshot":
@@ -154,23 +153,19 @@ def freeze_references(given: str | Path, *, name: str | None = None) -> Frozen:
     stem = Path(location.removesuffix(".gz")).stem
     called = stem if scheme in ("csv", "solu") else f"{scheme}:{stem}"
     try:
-        frozen = freeze(f"{scheme}:{location}", name=name or called)
+        return freeze(f"{scheme}:{location}", name=name or called)
     except UsageError as error:
         if scheme not in store_names():
             raise
         # What the store wants to be told, a command that scores cannot tell it.
         first = f"first freeze it, `gapline snapshot freeze {text} --name NAME -o FILE.json`, then give --snapshot"
         raise UsageError(error.message, hint=f"{error.hint}; {first}" if error.hint else first) from None
-    if scheme == "csv" or frozen.snapshot.as_of is not None:
-        return frozen
-    undated = f"references were read from {text} as it stands, and nothing says since when they are known"
-    return replace(frozen, notes=(*frozen.notes, f"{undated}: `gapline snapshot freeze` keeps them under a digest"))
 
 
 def read_text(file: Path, what: str, *, encoding: str = "utf-8") -> str:
     """Read a text file of a store, compressed or not."""
     if not file.is_file():
-        raise SnapshotError(f"{file}: expected a {what}, got {found_at(file)}")
+        raise SnapshotError(f"{file}: expected a {what}, got {found_at(file)}", hint=near(file))
     try:
         return read_bytes(file).decode(encoding)
     except (OSError, UnicodeDecodeError, TraceError) as error:

@@ -2,9 +2,10 @@
 
 import hashlib
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import polars as pl
@@ -20,39 +21,80 @@ from gapline.reference.comparable import refuse_changed_instances
 from gapline.reference.resolve import instance_sizes, transformed_references
 from gapline.reference.snapshot import Snapshot, found_entry, parse_moment
 
+if TYPE_CHECKING:
+    from gapline.journal.register import Register
+
 
 class Policy(StrEnum):
     """The label every output carries."""
 
     FROZEN = "frozen"
-    DECLARED = "frozen, declared"
+    LATE = "registered after the runs began"
     RETROSPECTIVE = "retrospective"
+    GIVEN = "given"
     ANALYSIS = "analysis"
 
 
-def label_policy(snapshot: Snapshot, runs: pl.DataFrame, *, registered: Collection[str] = ()) -> str:
+NO_DATE = "the date of these values is not stated"
+
+
+def label_policy(
+    snapshot: Snapshot, runs: pl.DataFrame, *, registered: Collection[str] = (), late: Collection[str] = ()
+) -> str:
     """Say which policy scoring these runs against this snapshot amounts to.
 
     `analysis` where a value was folded from one of the runs; `frozen` where the digest was `registered` before the
-    first run; `retrospective` where the values were known only when runs had begun; else `frozen, declared`: a date can
-    be typed, a digest in the register cannot.
+    first run; `retrospective` where the values were known only when runs had begun; `registered after the runs began`
+    where it was registered too `late`; else `given`: a date can be typed, a digest in the register cannot.
     """
     # Before the register: a value that these runs found is theirs, whatever was registered.
     if _folded_from(snapshot, runs):
         return Policy.ANALYSIS.value
     if snapshot.digest in registered:
         return Policy.FROZEN.value
-    started = runs["started"].drop_nulls().to_list() if "started" in runs.columns else []
+    start = first_start(runs)
     known = snapshot.as_of or snapshot.created
     # At the very moment of a start counts as later: nobody can show that the value was there first.
-    if started and known is not None and parse_moment(known) >= min(map(_started, started)):
+    if start is not None and known is not None and parse_moment(known) >= start:
         return Policy.RETROSPECTIVE.value
-    return Policy.DECLARED.value
+    return Policy.LATE.value if snapshot.digest in late else Policy.GIVEN.value
 
 
-def refuse_unfrozen(snapshot: Snapshot, runs: pl.DataFrame, *, registered: Collection[str] | None = None) -> None:
+def first_start(runs: pl.DataFrame) -> datetime | None:
+    """Return when the first of these runs started; None where no run says it."""
+    started = runs["started"].drop_nulls().to_list() if "started" in runs.columns else []
+    return min(map(_started, started), default=None)
+
+
+def reference_notes(stored: Iterable[Snapshot], envelopes: Envelopes, register: "Register | None") -> list[str]:
+    """Say of which snapshots nobody stated since when they are known, and of which these runs are the likely source."""
+    notes = []
+    for snapshot in stored:
+        policy = label_policy(snapshot, envelopes.runs, **registered_digests(register))
+        # What was registered in time needs no date.
+        if policy == Policy.GIVEN and snapshot.as_of is None:
+            notes.append(f"{snapshot.name}: {NO_DATE}")
+        pairs = [(row["best"], reference) for row, reference in best_against(snapshot, envelopes)]
+        equal, known = sum(best == value for best, value in pairs), sum(math.isfinite(value) for _, value in pairs)
+        if policy != Policy.ANALYSIS and 2 * equal > known:
+            notes.append(f"{snapshot.name}: {equal:,} of {known:,} values are exactly the best values of these runs")
+    return notes
+
+
+def registered_digests(register: "Register | None") -> dict[str, frozenset[str]]:
+    """Return the digests that a register has of snapshots, as `label_policy` takes them."""
+    return {} if register is None else {"registered": register.snapshot_digests(), "late": register.late_digests()}
+
+
+def refuse_unfrozen(
+    snapshot: Snapshot,
+    runs: pl.DataFrame,
+    *,
+    registered: Collection[str] | None = None,
+    late: Collection[str] = (),
+) -> None:
     """Raise where a contract says `frozen` and the snapshot is not; without a register (None), as its dates say."""
-    label = label_policy(snapshot, runs, registered=registered or ())
+    label = label_policy(snapshot, runs, registered=registered or (), late=late)
     if label in (Policy.RETROSPECTIVE, Policy.ANALYSIS):
         known = snapshot.as_of or snapshot.created
         raise IntegrityError(
@@ -61,9 +103,10 @@ def refuse_unfrozen(snapshot: Snapshot, runs: pl.DataFrame, *, registered: Colle
         )
     if registered is not None and label != Policy.FROZEN:
         stood = listing(sorted(registered)) or "none"
+        when = f", {Policy.LATE}" if label == Policy.LATE else ""
         raise IntegrityError(
             f"{snapshot.name}: expected a snapshot that was registered before the first run ({stood}), "
-            f"got {snapshot.digest}",
+            f"got {snapshot.digest}{when}",
             hint="name the registered snapshot again, or score under the policy `analysis`",
         )
 
@@ -138,7 +181,7 @@ def runs_digest(runs: pl.DataFrame) -> str:
     return "sha256:" + hashlib.sha256(msgspec.json.encode(rows.rows())).hexdigest()
 
 
-def _started(text: str) -> Any:
+def _started(text: str) -> datetime:
     try:
         return parse_moment(text)
     except ValueError as error:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from gapline.errors import IntegrityError, SnapshotError, found_at, listing
 from gapline.model.exact import is_exact
-from gapline.model.limits import most_document, read_limited
+from gapline.model.limits import read_regular
 from gapline.model.regular import reason_of
 from gapline.model.remote import local_path
 from gapline.model.shown import Shown
@@ -291,7 +291,7 @@ def read_document(file: Path) -> dict[str, Any]:
     if not file.is_file():
         raise SnapshotError(f"{file}: expected a snapshot file, got {found_at(file)}")
     try:
-        return parse_document(read_limited(file, most=most_document()).decode("utf-8"), str(file))
+        return parse_document(read_regular(file).decode("utf-8"), str(file))
     except (OSError, UnicodeDecodeError) as error:
         got = reason_of(error) if isinstance(error, OSError) else error
         raise SnapshotError(f"{file}: expected JSON in UTF-8, got {got}") from error

@@ -120,6 +120,7 @@ def analysis_cutoff_table(analysis: Analysis, /) -> Table:
         analysis.cutoffs,
         against=str(reading.reference),
         descriptive=reading.tier_two,
+        ranked=str(reading.instance_set),
         unit=reading.time_unit,
     )
 
@@ -146,7 +147,11 @@ def _contrasts(analysis: Analysis) -> list[Table]:
 
 def _ranking(analysis: Analysis) -> list[Table]:
     found = analysis.study.ranking
-    return [] if found is None else [frame_table("ranking", "Ranking", found.frame, notes=[sentence(found.caption())])]
+    if found is None:
+        return []
+    return [
+        frame_table("ranking", "Ranking", found.frame, notes=[sentence(one) for one in (*found.notes, found.caption())])
+    ]
 
 
 def _power(analysis: Analysis) -> list[Table]:

@@ -91,7 +91,7 @@ class ClassicalCurve:
     def draw(self) -> Any:
         """Return the chart in the look of the report."""
         if self.pair is not None:
-            return style(draw_difference(difference_figure(self.pair, self._reading)))
+            return style(draw_difference(difference_figure(self.pair, self._reading), arms=self.study.arms))
         charts = [draw_curves(figure, arms=self.study.arms) for figure in self._figures()]
         both = load_altair().vconcat(*charts, spacing=30).resolve_scale(color="independent", strokeDash="independent")
         return style(both)

@@ -33,7 +33,7 @@ def number_or_overflow(value: float | None) -> float | str | None:
 def _arm_document(row: dict[str, Any], summary: Summary, order: ArmOrder | None) -> dict[str, Any]:
     placed = {}
     if order is not None:
-        placed = {"tier": 1 if row["arm"] in order.compared else 2, "rank": order.ranks.get(row["arm"])}
+        placed = {"tier": order.tier(row["arm"]), "rank": order.ranks.get(row["arm"])}
     return {
         **{name: row[name] for name in summary.by},
         **placed,

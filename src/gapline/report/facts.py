@@ -6,25 +6,37 @@ from typing import Any
 
 import polars as pl
 
-from gapline.journal.fairness import summarise_fairness
+from gapline.model.fact_origins import FactOrigin, find_origins, was_announced
 from gapline.model.tables import FAILED
 from gapline.study import Study
 
 
 @dataclass(frozen=True, slots=True)
 class Solver:
-    """What an arm ran, as its runs record it, else as the contract says; two versions in one arm are a warning."""
+    """What an arm ran, as its runs record it, else as the contract says; two versions in one arm are a warning.
+
+    `model` names the simplified model that it solves, None where it solves the instances as they are.
+    """
 
     arm: str
     tier: int
     names: tuple[str, ...] = ()
     versions: tuple[str, ...] = ()
+    model: str | None = None
 
     def __str__(self) -> str:
-        if not self.names and not self.versions:
-            return f"{self.arm} (solver not stated)"
-        version = f" {' and '.join(self.versions)}" if self.versions else ""
-        return f"{self.arm} ({' and '.join(self.names)}{version})"
+        # An adapter called "command" says how an arm is started and not what it is: its own name does.
+        names = " and ".join(name for name in self.names if name != "command")
+        versions = " and ".join(self.versions)
+        if not names:
+            return (
+                f"{self.arm} {versions}"
+                if versions
+                else f"{self.arm} (version not stated)"
+                if self.names
+                else (f"{self.arm} (solver not stated)")
+            )
+        return f"{self.arm} ({f'{names} {versions}'.rstrip()})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +44,8 @@ class StudyFacts:
     """A study with its counts and identities; what nobody stated is None.
 
     Of the runs that failed, `held` have a valid candidate. `checker` is named only where one of ours, or one declared
-    by name, looked at the candidates. `horizon_source` says who stated the horizons: `contract` or `file`.
+    by name, looked at the candidates. `horizon_source` says who stated the horizons: `journal`, `log`, `file`,
+    `contract` or `option`; the first and the fourth of these also told the solvers.
     """
 
     study: Study
@@ -79,6 +92,7 @@ class StudyFacts:
             "checker": self.checker,
             "solvers": [
                 {"arm": s.arm, "tier": s.tier, "solver": list(s.names), "solver_version": list(s.versions)}
+                | ({} if s.model is None else {"model": s.model})
                 for s in self.solvers
             ],
             "transform": str(study.envelopes.scale),
@@ -93,8 +107,6 @@ def study_facts(study: Study, /) -> StudyFacts:
     """Gather the facts of a study."""
     runs = study.envelopes.runs
     announced = tuple(sorted(runs["announced"].drop_nulls().unique().to_list()))
-    # A runner tells the solver its horizon; the column of a file is somebody's word for it.
-    told = study.contract is not None or "attempt" in runs.columns
     return StudyFacts(
         study=study,
         **{f"{name}s": runs[name].n_unique() for name in ("arm", "instance", "panel")},
@@ -104,7 +116,7 @@ def study_facts(study: Study, /) -> StudyFacts:
         solvers=tuple(_solver(study, arm) for arm in sorted(runs["arm"].unique().to_list())),
         horizons=tuple(sorted(runs["horizon"].unique().to_list())),
         announced=announced,
-        horizon_source=("contract" if told else "file") if announced else None,
+        horizon_source=_horizon_source(study),
         hierarchy=tuple(note for note in study.envelopes.notes if note.startswith("transform hierarchical")),
         instance_set=instance_set_digest(runs),
     )
@@ -112,10 +124,8 @@ def study_facts(study: Study, /) -> StudyFacts:
 
 def study_notes(study: Study, /) -> list[str]:
     """Return what a reader has to know beside the numbers, how the runs were measured included."""
-    runs = study.campaign.runs
-    # Only runs that gapline supervised record how they were disturbed; of imported ones nobody knows.
-    measured = summarise_fairness(runs.iter_rows(named=True)).lines() if "disturbed" in runs.columns else []
-    return [*study.notes(), *(f"measurement: {line}" for line in measured)]
+    measured = [] if study.fairness is None else study.fairness.lines()
+    return list(dict.fromkeys([*study.notes(), *(f"measurement: {line}" for line in measured)]))
 
 
 def instance_set_digest(runs: pl.DataFrame) -> str | None:
@@ -132,11 +142,28 @@ def instance_set_digest(runs: pl.DataFrame) -> str | None:
     return "sha256:" + hashlib.sha256(lines.encode("utf-8")).hexdigest()
 
 
+def _horizon_source(study: Study) -> str | None:
+    """Say who stated the horizons that the runs have: the runner and the contract also told them to the solvers."""
+    runs = study.envelopes.runs
+    if runs["announced"].null_count() == runs.height:
+        return None
+    if was_announced(runs):
+        return FactOrigin.JOURNAL
+    if study.contract is not None:
+        from gapline.model.plan import Plan
+
+        planned = {cell.horizon for cell in Plan.of(study.contract).cells}
+        if planned.issuperset(runs["announced"].drop_nulls()):
+            return FactOrigin.CONTRACT
+    return " and ".join(find_origins(runs)["horizon"])
+
+
 def _solver(study: Study, arm: str) -> Solver:
     mine = study.envelopes.runs.filter(pl.col("arm") == arm)
     meant = () if study.contract is None else tuple(a.solver for a in study.contract.arms if a.name == arm)
     tier = 1 if arm in study.tier_one else 2
-    return Solver(arm, tier, recorded(mine, "solver") or meant, recorded(mine, "solver_version"))
+    model = study.simplified_models.get(arm)
+    return Solver(arm, tier, recorded(mine, "solver") or meant, recorded(mine, "solver_version"), model)
 
 
 def recorded(runs: pl.DataFrame, name: str) -> tuple[str, ...]:

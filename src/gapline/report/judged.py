@@ -3,6 +3,7 @@
 from gapline.analysis.gate import POWER, Question
 from gapline.analysis.judged import Judged
 from gapline.errors import GaplineError
+from gapline.model.text import counted
 from gapline.report.tables.contrasts import suggestion_line, verdict_line
 from gapline.report.writers.junit import Case
 
@@ -10,10 +11,16 @@ _SUITE = "gapline.compare"
 
 
 def verdict_lines(judged: Judged, /) -> list[str]:
-    """Return what a reader asks first, a sentence each: alarms, whether the gate failed, who is better."""
+    """Return what a reader asks first: alarms and beaten references, whether the gate failed, which arm is better."""
     gate = judged.gate
     failed = [] if gate is None or gate.because is None else [f"failed: {gate.because}"]
-    return [*(f"ALARM {alarm}" for alarm in judged.comparison.alarms), *failed, verdict_line(judged.comparison)]
+    return [*_first_lines(judged), *failed, verdict_line(judged.comparison)]
+
+
+def _first_lines(judged: Judged) -> list[str]:
+    """Return what comes before every number: alarms, then how many runs beat their references."""
+    beaten = judged.comparison.scores.beaten
+    return [*(f"ALARM {alarm}" for alarm in judged.comparison.alarms), *([] if beaten is None else [f"{beaten}."])]
 
 
 def detail_lines(judged: Judged, /) -> list[str]:
@@ -23,9 +30,10 @@ def detail_lines(judged: Judged, /) -> list[str]:
 
 
 def judged_lines(judged: Judged, /) -> list[str]:
-    """Return all sentences in the order of a record: notes, the verdict, the gate and its rates, alarms."""
+    """Return all sentences in the order of a record: alarms, notes, the verdict, the gate and its rates."""
     comparison, gate = judged.comparison, judged.gate
-    lines = [f"note: {note}" for note in comparison.notes]
+    lines = _first_lines(judged)
+    lines += [f"note: {note}" for note in comparison.notes]
     if comparison.absent:
         lines.append(f"note: {len(comparison.absent):,} runs are missing on one side")
     lines.append(verdict_line(comparison))
@@ -35,7 +43,7 @@ def judged_lines(judged: Judged, /) -> list[str]:
         lines += [suggestion_line(judged.suggested), _detectable_line(judged)]
     if gate is not None and gate.because is not None:
         lines.append(f"failed: {gate.because}")
-    return [*lines, *(f"ALARM {alarm}" for alarm in comparison.alarms)]
+    return lines
 
 
 def _detectable_line(judged: Judged) -> str:
@@ -61,10 +69,10 @@ def gate_name(judged: Judged, /) -> str | None:
 def outcome(judged: Judged, /) -> str:
     """Say in a few words what came out: of the gate, else of the comparison."""
     gate, alarms = judged.gate, judged.comparison.alarms
-    if gate is not None and gate.because is not None:
-        return f"failed: {gate.because}"
-    if alarms:
-        return f"failed: {len(alarms):,} alarm{'' if len(alarms) == 1 else 's'}"
+    reasons = [counted(len(alarms), "alarm")] if alarms else []
+    reasons += [gate.because] if gate is not None and gate.because is not None else []
+    if reasons:
+        return f"failed: {'; '.join(reasons)}"
     return judged.comparison.verdict if gate is None else f"passed: {gate_name(judged)}"
 
 

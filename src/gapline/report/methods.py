@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 from gapline.errors import listing
 from gapline.journal.fairness import who_kept
-from gapline.model.contract import Contract
+from gapline.model.fact_origins import FactOrigin, find_origins
 from gapline.model.plan import Plan
 from gapline.model.reading import Coverage
-from gapline.model.text import counted
+from gapline.model.text import counted, error_bound
 from gapline.model.version import VERSION
+from gapline.reference.policy import NO_DATE, Policy
 from gapline.report.facts import StudyFacts, recorded
 from gapline.report.headline import Headline
 from gapline.report.numbers import goal_words
@@ -49,8 +50,11 @@ def methods_clauses(study: Study, facts: StudyFacts, /) -> list[Clause]:
         _horizon(facts),
         *(stated[topic] for topic in ("granularity", "threads", "machine")),
         *_limits(study),
+        *_disturbed(study),
         *_time_scale(study),
         _reference(study),
+        *_beaten(study),
+        *_alarms(study),
         _kernel(study),
         _weight(study),
         *_statistics(study),
@@ -98,44 +102,129 @@ def _missing(clauses: list[Clause]) -> str:
     return f"\n*Not declared: {', '.join(missing)}. Say it in study.toml or here.*\n" if missing else ""
 
 
+_AS_STATED = {
+    FactOrigin.JOURNAL: "as recorded with the runs",
+    FactOrigin.LOG: "as the logs state",
+    FactOrigin.FILE: "as stated in the file",
+    FactOrigin.CONTRACT: "as the contract states",
+    FactOrigin.OPTION: "given by an option",
+    FactOrigin.NOT_STATED: "else not stated",
+}
+_SUBJECTS = {
+    "objective": "The objective",
+    "clock": "The clock",
+    "charged work": "The work charged to the solver",
+    "granularity": "The granularity of the stamps",
+    "threads": "The thread allocation",
+    "machine": "The machine class",
+}
+
+
 def _stated(study: Study) -> dict[str, Clause]:
-    """Say what the contract declares, else what the runs record, else that nobody said it."""
-    declared, contract = {}, study.contract
-    if contract is not None:
-        sense = "minimised" if contract.objective.sense == "min" else "maximised"
-        declared = {
-            "objective": f"The objective is {contract.objective.name}, {sense}.",
-            "clock": f"Time is {_clock_words(contract.time.clock)}.",
-            "charged work": f"The clock charges: {contract.time.charged}.",
-            "granularity": f"The granularity of the stamps: {contract.time.granularity}.",
-            "threads": _threads(contract),
-            "machine": f"Machine class: {contract.time.machine}." if contract.time.machine else "",
-        }
-    clocks, steps, threads, machines = (
-        recorded(study.envelopes.runs, name) for name in ("clock", "resolution", "threads", "machine")
-    )
-    seen = {
-        "clock": clocks and f"Time is {listing(map(_clock_words, clocks))}, as the source states.",
-        "granularity": steps and f"A stamp may be off by up to {max(map(float, steps)):g} s.",
-        "threads": threads and f"Threads per run, as the source states: {listing(threads)}.",
-        "machine": machines and f"Machine, as recorded: {listing(machines, most=3)}.",
-    }
-    subjects = {
-        "objective": "The objective", "clock": "The clock", "charged work": "The work charged to the solver",
-        "granularity": "The granularity of the stamps", "threads": "The thread allocation",
-        "machine": "The machine class",
-    }  # fmt: skip
+    """Say what was recorded with the runs, else what the contract states, else that nobody said it."""
+    texts = _declared(study) | {topic: text for topic, text in _recorded(study).items() if text}
     clauses = {}
-    for topic, subject in subjects.items():
-        text = declared.get(topic) or seen.get(topic)
-        clauses[topic] = Clause(topic, str(text or f"{subject}: {NOT_DECLARED}."), declared=bool(text))
-    return clauses
+    for topic, subject in _SUBJECTS.items():
+        text = texts.get(topic)
+        clauses[topic] = Clause(topic, text or f"{subject}: {NOT_DECLARED}.", declared=bool(text))
+    return clauses | {"objective": _objective(study)}
+
+
+def _recorded(study: Study) -> dict[str, str]:
+    """Return what the runs themselves say of the timing; nothing where they say nothing."""
+    runs, origins = study.envelopes.runs, find_origins(study.envelopes.runs)
+    clocks, charged, words, steps, threads, classes, machines = (
+        recorded(runs, name)
+        for name in ("clock", "charged", "granularity", "resolution", "threads", "machine_class", "machine")
+    )
+    by_runner = "attempt" in runs.columns
+    how = _AS_STATED[FactOrigin.JOURNAL if by_runner else FactOrigin.FILE]
+    found = f"the runner found {listing(machines, most=3)}" if machines else ""
+    texts = {
+        "clock": clocks and f"Time is {listing(map(_clock_words, clocks))}, {_as_stated(origins['clock'])}.",
+        "charged work": charged and f"The clock charges ({how}): {listing(charged)}.",
+        "granularity": words and f"The granularity of the stamps ({how}): {listing(words)}.",
+        "threads": threads and f"{_thread_words(threads)}, {_as_stated(origins['threads'])}.",
+        "machine": machines and f"Machine, {_as_stated(origins['machine'])}: {listing(machines, most=3)}.",
+    }
+    if classes:
+        texts["machine"] = f"Machine class ({how}): {listing(classes)}{f'; {found}' if found else ''}."
+    if steps and not words:
+        texts["granularity"] = f"A stamp may be off by up to {max(map(float, steps)):g} s."
+    return {topic: str(text) for topic, text in texts.items() if text}
+
+
+def _declared(study: Study) -> dict[str, str]:
+    """Return what the contract states of the timing, and where it was edited since the runs."""
+    contract, register = study.contract, study.register
+    if contract is None:
+        return {}
+    edited = register is not None and register.edited
+    how = "as the contract states now; it was changed after the first run" if edited else "as the contract states"
+    given = tuple(str(threads) for threads in sorted({cell.threads for cell in Plan.of(contract).cells}))
+    texts = {
+        "clock": f"Time is {_clock_words(contract.time.clock)}, {how}.",
+        "charged work": f"The clock charges ({how}): {contract.time.charged}.",
+        "granularity": f"The granularity of the stamps ({how}): {contract.time.granularity}.",
+        "threads": f"{_thread_words(given)}, {how}.",
+        "machine": f"Machine class ({how}): {contract.time.machine}.",
+    }
+    return {topic: text for topic, text in texts.items() if topic != "machine" or contract.time.machine}
+
+
+def _as_stated(origins: Sequence[FactOrigin]) -> str:
+    return listing(_AS_STATED[origin] for origin in origins)
+
+
+def _thread_words(threads: Sequence[str]) -> str:
+    if len(threads) == 1:
+        return f"Each run was given {counted(int(threads[0]), 'thread') if threads[0].isdecimal() else threads[0]}"
+    return f"Runs were given {listing(threads)} threads"
+
+
+def _objective(study: Study) -> Clause:
+    """Say what the objective is, and in which direction it is better."""
+    contract, runs = study.contract, study.envelopes.runs
+    words = {"min": "minimised", "max": "maximised"}
+    if contract is not None:
+        return Clause("objective", f"The objective is {contract.objective.name}, {words[contract.objective.sense]}.")
+    senses, origins = recorded(runs, "sense"), find_origins(runs, given=study.given)["sense"]
+    if not senses or origins == (FactOrigin.NOT_STATED,):
+        assumed = listing(words.get(sense, sense) for sense in senses) or words["min"]
+        text = f"The objective: {NOT_DECLARED}; its direction is not stated, and it is taken as {assumed}."
+    else:
+        shown = listing(words.get(sense, sense) for sense in senses)
+        text = f"The objective: {NOT_DECLARED}; it is {shown}, {_as_stated(origins)}."
+    return Clause("objective", text, declared=False)
 
 
 def _limits(study: Study) -> list[Clause]:
     """Say who kept the limits of runs that gapline supervised; of others nobody knows."""
     kept = sorted({who_kept(limits) for limits in recorded(study.envelopes.runs, "limits")})
     return [Clause("limits", f"Limits on cores, memory and processes were {' or '.join(kept)}.")] if kept else []
+
+
+def _disturbed(study: Study) -> list[Clause]:
+    """Say how many measurements were disturbed; of runs that gapline did not supervise nothing is known."""
+    lines = [] if study.fairness is None else study.fairness.disturbed_lines()
+    return [Clause("disturbed measurements", _sentences(lines))] if lines else []
+
+
+def _beaten(study: Study) -> list[Clause]:
+    beaten = study.scores[0].beaten
+    return [Clause("beaten references", f"{beaten}.")] if beaten is not None else []
+
+
+def _alarms(study: Study) -> list[Clause]:
+    if not study.alarms:
+        return []
+    shown = listing(map(str, study.alarms), most=3)
+    text = f"{counted(len(study.alarms), 'integrity alarm')}, so that no order of the arms is stated: {shown}."
+    return [Clause("integrity alarms", text)]
+
+
+def _sentences(lines: Sequence[str]) -> str:
+    return " ".join(f"{line[:1].upper()}{line[1:]}." for line in lines)
 
 
 def _clock_words(name: str) -> str:
@@ -188,6 +277,7 @@ def _solvers(facts: StudyFacts) -> Clause:
     text += "." if stated else f"; solvers and versions: {NOT_DECLARED}."
     if facts.descriptive:
         text += f" Descriptive (tier 2), neither ranked nor tested: {listing(facts.descriptive, most=12)}."
+    text += "".join(f" {one.arm} solves a simplified model: {one.model}." for one in facts.solvers if one.model)
     if facts.changed_versions:
         text += f" The version changed between runs of {listing(solver.arm for solver in facts.changed_versions)}."
     return Clause("arms and solvers", text, declared=stated)
@@ -200,30 +290,29 @@ def _instances(facts: StudyFacts) -> Clause:
     return Clause("instances", f"{text}; digest over their files {facts.instance_set}.")
 
 
-def _threads(contract: Contract) -> str:
-    """Say how many cores the runs were given, as the plan gives them."""
-    given = sorted({cell.threads for cell in Plan.of(contract).cells})
-    if len(given) == 1:
-        return f"Each run was given {counted(given[0], 'thread')}."
-    return f"Runs were given {listing(map(str, given))} threads, by arm and instance as the contract declares."
-
-
 def _horizon(facts: StudyFacts) -> Clause:
     scored = _seconds(facts.horizons)
     if facts.horizon_source is None:
-        text = f"Runs are scored over a horizon of {scored}; what the solvers were told is {NOT_DECLARED}."
+        text = f"Runs are scored over a horizon of {scored}, given by an option; {_NOT_TOLD}."
         return Clause("horizon", text, declared=False)
     told = _seconds(facts.announced)
     if facts.study.reading.time_scale is not None:
         text = f"Runs are scored over {scored} of the reference machine; the horizon stated was {told} of each machine."
         return Clause("horizon", text)
-    if facts.horizon_source == "contract":
+    if facts.horizon_source in (FactOrigin.JOURNAL, FactOrigin.CONTRACT):
         same = f"The horizon is {scored}; it was announced to the solvers, and it is the one scored."
         other = f"Runs are scored over {scored}; the horizon announced to the solvers was {told}."
-    else:
-        same = f"The horizon is {scored}, as stated in the file, and it is the one scored."
-        other = f"Runs are scored over {scored}; the horizon stated in the file is {told}."
+        return Clause("horizon", same if told == scored else other)
+    how = _as_stated(find_origins(facts.study.envelopes.runs, given=["horizon"])["horizon"])
+    if facts.horizon_source == FactOrigin.OPTION:
+        text = f"The horizon of the runs is {told}, {how}" + ("" if told == scored else f"; scored are {scored}")
+        return Clause("horizon", f"{text}; {_NOT_TOLD}.", declared=False)
+    same = f"The horizon is {scored}, {how}, and it is the one scored."
+    other = f"Runs are scored over {scored}; the horizon of the runs is {told}, {how}."
     return Clause("horizon", same if told == scored else other)
+
+
+_NOT_TOLD = f"what the solvers were told is {NOT_DECLARED}"
 
 
 def _time_scale(study: Study) -> list[Clause]:
@@ -251,18 +340,23 @@ def _seconds(horizons: Sequence[float]) -> str:
 
 def _reference(study: Study) -> Clause:
     words = {
-        "frozen": "a snapshot frozen before the first run",
-        "frozen, declared": "a snapshot declared to be frozen before the runs",
-        "retrospective": "a snapshot of values known after the runs, not from this campaign",
-        "analysis": "the analysis-time reference, the best of the prior values and of these runs",
+        Policy.FROZEN: "a snapshot that was registered before the first run",
+        Policy.LATE: "a snapshot that was registered after the runs began",
+        Policy.GIVEN: "given with the scoring",
+        Policy.RETROSPECTIVE: "a snapshot of values known after the runs, not from this campaign",
+        Policy.ANALYSIS: "the analysis-time reference, the best of the prior values and of these runs",
     }
     parts = []
     for entry in study.references:
-        snapshot = entry.snapshot
+        snapshot, policy = entry.snapshot, Policy(entry.policy)
         store = snapshot.store.name + (f" {snapshot.store.version}" if snapshot.store.version else "")
-        known = f", values known {snapshot.as_of}" if snapshot.as_of else ""
-        what = words.get(entry.policy, entry.policy)
-        parts.append(f"{snapshot.name} ({what}; store {store}{known}; {snapshot.digest})")
+        date = f"values known {snapshot.as_of}" if snapshot.as_of else NO_DATE
+        # That of a fold follows from its runs; any other date is the snapshot's word.
+        date += ", as the snapshot states" if snapshot.as_of and policy != Policy.ANALYSIS else ""
+        # What was registered in time needs no date, and that of a fold follows from its runs.
+        needs_none = policy in (Policy.FROZEN, Policy.ANALYSIS) and not snapshot.as_of
+        known = "" if needs_none else f"; {date}"
+        parts.append(f"{snapshot.name} ({words[policy]}; store {store}{known}; {snapshot.digest})")
     more = f" The same runs are also read against {'; '.join(parts[1:])}." if len(parts) > 1 else ""
     # The tolerance decides who beats a reference: a reader needs it to repeat the count.
     equal = f" A reference counts as beaten only by more than a relative {study.tolerance:g}."
@@ -292,7 +386,8 @@ def _weight(study: Study) -> Clause:
         return Clause("time weight", "Every moment of the horizon counts alike.")
     error, digests = study.reading.weight_error, dict(study.reading.code)
     # A function is what its source says, and its integral is found by sampling: both belong to the method.
-    how = "" if error is None else f" ({digests[study.weight]}), integrated numerically to {error:.1g} of its whole"
+    digest = digests.get(study.weight)
+    how = "" if error is None else f" ({digest}), integrated numerically to {error_bound(error)} of its whole"
     return Clause("time weight", f"Moments of the horizon count by the weight {study.weight}{how}.")
 
 
@@ -358,7 +453,9 @@ def _aggregation(study: Study, facts: StudyFacts) -> Clause:
     per = " to ".join(dict.fromkeys((str(seeds.min()), str(seeds.max()))))
     # An unbalanced table changes what the means are over, so the paragraph says so itself.
     balance = study.summary.balance
-    gaps = "" if balance.complete else f" The cells are not complete: {balance.notes()[0]}."
+    ranked = str(study.instance_set)
+    more = [*balance.notes(), *([ranked] if ranked else [])]
+    gaps = "".join(f" {text[:1].upper()}{text[1:]}." for text in more)
     return Clause(
         "aggregation",
         f"Arithmetic means are taken {orders[study.weighting]}: {counted(facts.arms, 'arm')}, "
@@ -385,35 +482,43 @@ def _uncertainty(study: Study) -> Clause:
     if study.intervals is None:
         return Clause("uncertainty", f"No intervals are given: {study.no_intervals or NOT_DECLARED}.")
     spans = study.intervals
+    tests = "" if study.why_unranked is not None else " and p-values"
     return Clause(
         "uncertainty",
-        f"{spans.level:.0%} intervals and p-values are by {spans.how}; {_FURTHER.get(spans.method, '')}seeds stay "
+        f"{spans.level:.0%} intervals{tests} are by {spans.how}; {_FURTHER.get(spans.method, '')}seeds stay "
         "attached to their instance, and differences are paired by instance.",
     )
 
 
 def _contrasts(study: Study, facts: StudyFacts) -> Clause:
-    if study.contrasts is None:
-        return Clause("contrasts", "No contrasts are tested.")
+    if study.contrasts is None or study.why_unranked is not None:
+        why = "" if study.why_unranked is None else f": {study.why_unranked}"
+        return Clause("contrasts", f"No contrasts are tested{why}.")
     # A descriptive arm is never tested, so that a contrast with one is not counted in Holm's family.
     pairs = study.contrasts.frame.filter("declared").select("a", "b").rows()
     compared = [(a, b) for a, b in pairs if a in facts.compared and b in facts.compared]
-    return contrast_clause(compared, study.registered)
+    late = study.register is not None and study.register.has_contrasts(compared)
+    return contrast_clause(compared, study.registered, late=late)
 
 
-def contrast_clause(pairs: Sequence[tuple[str, str]], registered: bool | None) -> Clause:
+def contrast_clause(pairs: Sequence[tuple[str, str]], registered: bool | None, *, late: bool = False) -> Clause:
     """Say which contrasts were named, and whether anybody knows that it was before the runs.
+
+    `late` where all of them were registered, but not all of them before the first run.
 
     >>> contrast_clause([("a", "b")], None).text
     '1 contrast named, Holm-adjusted together: a against b; all other differences are exploratory.'
     >>> contrast_clause([("a", "b")], False).text.split(":")[0]
     '1 contrast named after the runs, Holm-adjusted together'
+    >>> contrast_clause([("a", "b")], False, late=True).text.split(",")[0]
+    '1 contrast registered after the runs began'
     """
     if not pairs:
         return Clause("contrasts", f"Contrasts: {NOT_DECLARED}; all differences are exploratory.", declared=False)
     named = listing((f"{a} against {b}" for a, b in pairs), most=8)
     # Declared beforehand is a claim about time: only the register of the plan can bear it out.
-    when = {True: "declared beforehand", False: "named after the runs", None: "named"}[registered]
+    after = "registered after the runs began" if late else "named after the runs"
+    when = {True: "declared beforehand", False: after, None: "named"}[registered]
     return Clause(
         "contrasts",
         f"{counted(len(pairs), 'contrast')} {when}, Holm-adjusted together: {named}; all other differences are "

@@ -1,4 +1,4 @@
-"""The order of the arms: which are compared, which rank each has, and why there is none."""
+"""The order of the arms: which are ranked, which rank each has, and why there is none."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,19 +6,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from gapline.errors import listing
+from gapline.reference.alarm import Alarm
 from gapline.report.numbers import DASH
-from gapline.scoring.kernels import KernelCode, parse_kernel
 from gapline.summary.means import Summary
 from gapline.summary.ranking import rank_means
+
+# What marks a row that an integrity alarm concerns.
+ALARMED = " (alarm)"
 
 
 @dataclass(frozen=True, slots=True)
 class ArmOrder:
-    """The arms as every output lists them: compared ones (tier 1) best first, then descriptive ones (tier 2) by name.
+    """The arms as every output lists them: ranked ones best first, then the others of tier 1, then those of tier 2.
 
-    `ranks` are of the compared arms that have a mean, ties sharing the better one; it is empty where the kernel ranks
-    nothing, and `unrankable` says why. `outside` are the kernels that are out of their envelope here: shown, nothing of
-    them is ranked or bold. A descriptive arm never has a rank, is never bold and never named as ahead.
+    `compared` are the arms that ran the same instances (`gapline.model.instance_set`). `ranks` are of those that have a
+    mean, ties sharing the better one; it is empty where the kernel ranks nothing, and `unrankable` says why. `others`
+    are arms of tier 1 that ran other instances, or all of them where no two ran the same, which `reason` says; by name.
+    `outside` are the kernels that are out of their envelope here: shown, nothing of them is ranked or bold. `alarmed`
+    are arms whose runs are part of an integrity alarm: their names are marked. Only a compared arm has a rank, is bold
+    or is named as ahead.
     """
 
     compared: tuple[str, ...]
@@ -26,11 +32,22 @@ class ArmOrder:
     ranks: dict[str, int]
     unrankable: str | None = None
     outside: frozenset[str] = frozenset()
+    others: tuple[str, ...] = ()
+    reason: str | None = None
+    alarmed: frozenset[str] = frozenset()
 
     @property
     def arms(self) -> tuple[str, ...]:
         """All arms, in the order of the rows."""
-        return (*self.compared, *self.descriptive)
+        return (*self.compared, *self.others, *self.descriptive)
+
+    def label(self, arm: str) -> str:
+        """Return the name of an arm as the first cell of its row, marked where an integrity alarm concerns its runs."""
+        return f"{arm}{ALARMED}" if arm in self.alarmed else arm
+
+    def tier(self, arm: str) -> int:
+        """Return the tier of an arm."""
+        return 2 if arm in self.descriptive else 1
 
     def rank(self, arm: str) -> str:
         """Return the rank for printing, a dash where there is none."""
@@ -38,40 +55,42 @@ class ArmOrder:
 
     def notes(self) -> list[str]:
         """Say who is not compared, and why nothing is ranked."""
-        notes = [f"Descriptive, not compared: {listing(self.descriptive)}."] if self.descriptive else []
+        notes = ["(alarm): runs of this arm are part of an integrity alarm."] if self.alarmed else []
+        notes += [f"Descriptive, not compared: {listing(self.descriptive)}."] if self.descriptive else []
         return notes + ([f"{self.unrankable[:1].upper()}{self.unrankable[1:]}."] if self.unrankable else [])
 
 
-def order_arms(summary: Summary, /, *, tier_two: Sequence[str] = (), beaten: int = 0) -> ArmOrder:
-    """Order the arms of a summary by the mean of its first kernel.
+def order_arms(summary: Summary, /, *, tier_two: Sequence[str] = (), alarms: Sequence[Alarm] = ()) -> ArmOrder:
+    """Order the arms of a summary by the mean of its first kernel; its reading says which are ranked.
 
-    `beaten` is how many runs end below their reference: there, Berthold's absolute gap reads an improvement as a loss,
-    so that it is out of its envelope and ranks nothing.
+    `tier_two` are further arms that are described and not ranked.
 
     >>> import gapline as gl
-    >>> runs = [{"arm": a, "instance": "i", "seed": 1, "horizon": 9, "trace": [(0, z)]}
-    ...         for a, z in (("b", 12.0), ("a", 13.0), ("c", 11.0))]
+    >>> runs = [{"arm": a, "instance": "i", "seed": 1, "horizon": 9, "tier": tier, "trace": [(0, z)]}
+    ...         for a, z, tier in (("b", 12.0, 1), ("a", 13.0, 1), ("c", 11.0, 2))]
     >>> envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
     >>> scores = gl.score(envelopes, gl.Snapshot.from_values({"i": 10.0}, name="known"))
-    >>> order = order_arms(gl.summarise(scores), tier_two=["c"])
+    >>> order = order_arms(gl.summarise(scores))
     >>> order.arms, order.ranks
     (('b', 'a', 'c'), {'b': 1, 'a': 2})
     """
-    kernel = summary.kernels[0]
+    kernel, reading = summary.kernels[0], summary.reading
     # Equal means are listed by name, so that the order does not depend on that of the files.
     means = dict(summary.frame.select("arm", kernel).sort(kernel, "arm", nulls_last=True).iter_rows())
-    compared = tuple(arm for arm in means if arm not in tier_two)
+    compared = tuple(arm for arm in means if reading.instance_set.ranked(arm) and arm not in tier_two)
     known = [arm for arm in compared if means[arm] is not None]
-    outside = {name for name in summary.kernels if beaten and parse_kernel(name).code is KernelCode.BERTHOLD}
-    reason = None
-    if kernel in outside:
-        reason = f"berthold is out of its envelope: {beaten:,} runs end below their reference; shown, not ranked"
+    unrankable = summary.why_unranked.get(kernel)
+    if unrankable is not None:
         known = []
     ranks = rank_means(np.array([means[arm] for arm in known], np.float64))
+    descriptive = tuple(sorted(arm for arm in means if arm in (*reading.tier_two, *tier_two)))
     return ArmOrder(
         compared=compared,
-        descriptive=tuple(sorted(arm for arm in means if arm in tier_two)),
+        descriptive=descriptive,
         ranks=dict(zip(known, ranks.tolist(), strict=True)),
-        unrankable=reason,
-        outside=frozenset(outside),
+        unrankable=unrankable,
+        outside=frozenset(summary.why_unranked),
+        others=tuple(sorted(set(means) - set(compared) - set(descriptive))),
+        reason=reading.instance_set.reason,
+        alarmed=frozenset(arm for alarm in alarms for arm in alarm.arms),
     )

@@ -7,7 +7,7 @@ import polars as pl
 
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.model.text import printable
-from gapline.reference.alarm import negative_notes
+from gapline.reference.alarm import Alarm, negative_notes
 from gapline.report.order import order_arms
 from gapline.report.table import Table
 from gapline.report.tables.means import arm_table, group_table
@@ -21,18 +21,23 @@ if TYPE_CHECKING:
 
 
 def score_table(
-    scores: Scores, summary: Summary, /, *, intervals: "ArmIntervals | None" = None, no_intervals: str | None = None
+    summary: Summary,
+    /,
+    *,
+    alarms: Sequence[Alarm] = (),
+    intervals: "ArmIntervals | None" = None,
+    no_intervals: str | None = None,
 ) -> Table:
     """Return one reading: the arms, best first, or the groups that were asked for."""
     if summary.by != ("arm",):
         return group_table(summary)
-    order = order_arms(summary, tier_two=summary.reading.tier_two, beaten=int(scores.frame["beaten"].sum()))
+    order = order_arms(summary, alarms=alarms)
     return arm_table(summary, order, intervals=intervals, no_intervals=no_intervals)
 
 
-def print_scores(scores: Scores, summary: Summary, /) -> None:
+def print_scores(summary: Summary, /) -> None:
     """Print one reading: the arms, best first, or the groups that were asked for."""
-    print_table(score_table(scores, summary))
+    print_table(score_table(summary))
 
 
 def negative_lines(scores: Scores, /) -> list[str]:

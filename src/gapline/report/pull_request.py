@@ -5,6 +5,7 @@ from dataclasses import replace
 from gapline.analysis.judged import Judged
 from gapline.errors import GaplineError, listing
 from gapline.model.reading import Reading, vouched
+from gapline.model.text import counted
 from gapline.report.judged import gate_name, outcome
 from gapline.report.numbers import p_value, signed
 from gapline.report.table import text_table
@@ -16,13 +17,16 @@ _SHOWN = 20
 
 
 def to_pull_request(judged: Judged, /) -> str:
-    """Return the outcome, the table of panels, the interval, the gate, the choices, what is missing and what rings."""
+    """Return the outcome, alarms, the table of panels, the interval, the gate, the choices and what is missing."""
     comparison = judged.comparison
     panels = replace(comparison_table(comparison), notes=())
     facts = [*_interval(judged), *_gate(judged), *_reading(comparison.reading)]
     table = text_table("choices", "Under these choices", ("choice", "value"), facts, text=2, notes=())
+    alarms = [f"- {plain(str(alarm))}" for alarm in comparison.alarms]
     parts = [
         f"### {plain(_capital(outcome(judged)))}\n",
+        *(["\n".join([f"**{counted(len(alarms), 'alarm')}**", "", *alarms]) + "\n"] if alarms else []),
+        *([f"{plain(beaten)}.\n"] if (beaten := comparison.scores.beaten) is not None else []),
         f"**{plain(verdict_line(comparison))}**\n",
         to_markdown(panels),
         to_markdown(table),
@@ -32,7 +36,6 @@ def to_pull_request(judged: Judged, /) -> str:
         absent.append(f"- and {len(comparison.absent) - _SHOWN:,} more")
     lists = (
         (f"{len(comparison.absent):,} runs are missing on one side", absent),
-        (f"{len(comparison.alarms):,} alarms", [f"- {plain(str(alarm))}" for alarm in comparison.alarms]),
         ("Notes", [f"- {plain(note)}" for note in comparison.notes]),
     )
     parts += ["\n".join([f"**{head}**", "", *lines]) + "\n" for head, lines in lists if lines]
@@ -51,13 +54,14 @@ def _capital(text: str) -> str:
 
 def _interval(judged: Judged) -> list[tuple[str, str]]:
     comparison = judged.comparison
-    if comparison.low is None:
-        return [("interval", f"none: {comparison.reason}")]
-    ends = f"{signed(comparison.low)} to {signed(comparison.high)}"
+    interval = f"none: {comparison.reason}"
+    if comparison.low is not None:
+        ends = f"{signed(comparison.low)} to {signed(comparison.high)}"
+        interval = f"{ends} ({comparison.level:.0%}, by {comparison.how})"
     return [
         ("difference", f"{signed(comparison.difference)}, second minus first; smaller scores are better"),
-        ("interval", f"{ends} ({comparison.level:.0%}, by {comparison.how})"),
-        ("p", p_value(comparison.p)),
+        ("interval", interval),
+        *([("p", p_value(comparison.p))] if comparison.p is not None else []),
     ]
 
 

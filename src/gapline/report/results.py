@@ -39,7 +39,7 @@ class ReferenceResult(_Part):
     """What the scores are measured against."""
 
     policy: str
-    """frozen, frozen, declared, retrospective or analysis."""
+    """frozen, registered after the runs began, retrospective, given or analysis."""
     name: str
     digest: str
     unreferenced: list[str] = []
@@ -62,8 +62,12 @@ class CoverageResult(_Part):
     filled: int
     removed: int
     unscorable: int = 0
+    unshared: int = 0
+    aside: int = 0
     unreferenced: int = 0
     running: int = 0
+    unchecked: int = 0
+    """Whole runs that wait for a verdict."""
     complete: bool | None
     """None where no contract says what was meant to happen."""
 
@@ -73,6 +77,28 @@ class HorizonsResult(_Part):
 
     announced: list[float]
     scored: list[float]
+
+
+class OtherInstancesResult(_Part):
+    """A compared arm that ran other instances than the ranked ones, and how many of these and of others."""
+
+    arm: str
+    shared: int
+    more: int
+
+
+class InstanceSetResult(_Part):
+    """Which arms are ranked: those that ran the same instances."""
+
+    rule: str
+    """What becomes of missing runs: leave-out, common, empty or refuse."""
+    arms: list[str]
+    instances: int
+    others: list[OtherInstancesResult] = []
+    left_out: int = 0
+    """Instances that not every compared arm ran, where these are left out."""
+    reason: str | None = None
+    """Why no arm is ranked."""
 
 
 class ReadingResult(_Part):
@@ -97,7 +123,10 @@ class ReadingResult(_Part):
     tolerance: float | None = None
     tier_two: list[str] = []
     """Arms that are described and not compared."""
+    instance_set: InstanceSetResult | None = None
     coverage: CoverageResult | None = None
+    origins: dict[str, list[str]] = {}
+    """Who stated each fact: journal, log, file, contract or option; or it is not stated."""
 
 
 class ArmResult(_Part):
@@ -139,7 +168,7 @@ class CampaignResult(_Part):
 
 
 class HeadlineResult(_Part):
-    """One statement and the numbers behind it; `settled` where an arm is said to be ahead of another."""
+    """One statement and the numbers behind it; `settled` where an arm is said to be better than another."""
 
     text: str
     detail: str
@@ -153,6 +182,8 @@ class SolverResult(_Part):
     tier: int
     solver: list[str]
     solver_version: list[str]
+    model: str | None = None
+    """The simplified model that it solves in place of the instances, if it does."""
 
 
 class FactsResult(_Part):
@@ -245,6 +276,8 @@ class ClaimResult(_Part):
     value: float | None
     source: str
     certified: bool
+    arm: str | None = None
+    """Whose run it is; None for a stored value."""
 
 
 class AlarmResult(_Part):

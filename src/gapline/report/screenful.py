@@ -1,39 +1,44 @@
 """What an analysis comes to, on one screen: what is settled, what flips under which choice, what is broken."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-
-import polars as pl
 
 from gapline.analysis.analyse import Analysis
 from gapline.model.doing import doing
 from gapline.model.text import counted, printable
 from gapline.report.analysis_tables import TABLES
+from gapline.report.headline import FEW_INSTANCES, is_shown
 from gapline.report.numbers import number, signed
 from gapline.report.statements import make_statements
-from gapline.report.tables.contrasts import compared_rows
 from gapline.report.writers.short_names import short_names
 from gapline.terminal import wrapped
 
 # Lines of a screen, and of it the most that each part may take.
 MOST = 40
-_HEAD, _SETTLED, _FLIPS, _BROKEN, _TABLES, _READING = 5, 8, 9, 7, 7, 5
+_TOP, _HEAD, _SETTLED, _FLIPS, _BROKEN, _TABLES, _READING = 5, 6, 6, 7, 6, 6, 4
+_ALARMS = 2
 
 
 def screenful(analysis: Analysis, room: int, /) -> list[str]:
     """Return the summary in lines of at most `room` columns, never more than a screen of them."""
     doing("comparing the arms")
-    said = make_statements(analysis.study)
-    texts = (said.headline.text, said.headline.detail)
-    head = [line for text in texts for line in wrapped(printable(text), room, hang="  ")]
+    study, said = analysis.study, make_statements(analysis.study)
+    first = [f"ALARM {alarm}" for alarm in study.alarms[:_ALARMS]]
+    first += [f"and {counted(len(study.alarms) - _ALARMS, 'more alarm')}"] if len(study.alarms) > _ALARMS else []
+    first += [f"{words}." for words in [study.scores[0].beaten] if words is not None]
+    texts = [said.headline.text, said.headline.detail]
+    top, head = (
+        [line for text in part for line in wrapped(printable(text), room, hang="  ")] for part in (first, texts)
+    )
+    spare = 0 if top else _TOP // 2
     # Two names and a number fit on a line.
     names = short_names(map(printable, said.order.arms), max(16, (room - 24) // 2))
     settled, flips = _pairs(analysis, said.order.arms, names)
     tables = f"Tables: {', '.join(TABLES)}; --table NAME prints one, --all every one."
     return [
+        *(_first(top, _TOP, "more") if top else []),
         *_first(head, _HEAD, "more"),
-        *_section(*settled, room=room, most=_SETTLED, more="--table contrasts"),
-        *_section(*flips, room=room, most=_FLIPS, more="--table robustness"),
+        *_section(*settled, room=room, most=_SETTLED + spare, more="--table contrasts"),
+        *_section(*flips, room=room, most=_FLIPS + spare, more="--table robustness"),
         *_section(*_broken(analysis, names), room=room, most=_BROKEN, more="--table health, --all"),
         *_first(wrapped(tables, room, hang="  "), _TABLES, "--table ? lists them all"),
         *_first(wrapped(printable(f"Reading: {analysis.study.reading.line()}."), room, hang="  "), _READING, "--json"),
@@ -43,62 +48,62 @@ def screenful(analysis: Analysis, room: int, /) -> list[str]:
 def _pairs(
     analysis: Analysis, order: Sequence[str], names: Mapping[str, str]
 ) -> tuple[tuple[str, list[str]], tuple[str, list[str]]]:
-    """Say which pairs are settled under every choice, and which are not, and why; those of the best arms first."""
-    study = analysis.study
-    shown = {} if study.contrasts is None else _shown(compared_rows(study.contrasts, study.tier_two))
+    """Say which pairs are settled under every choice, and which a choice flips; those of the best arms first."""
+    study, ranking = analysis.study, analysis.study.ranking
+    pairs = {} if study.contrasts is None else {(row["a"], row["b"]): row for row in study.contrasts.frame.to_dicts()}
     doing("varying the choices")
-    settled, flips, open_ = [], [], 0
+    settled, flips, open_, tied = [], [], 0, 0
     place = {arm: k for k, arm in enumerate(order)}
     rows = sorted(analysis.robustness.summary.to_dicts(), key=lambda row: sorted((place[row["a"]], place[row["b"]])))
+    few = study.instance_set.instances <= FEW_INSTANCES
     for row in rows:
         one, other = (names[printable(row[name])] for name in ("a", "b"))
-        found = shown.get((row["a"], row["b"]))
-        better, words = row["better"], row["text"]
-        sure = found is not None and found["sure"]
-        open_ += not sure
-        if better is None or row["flips"]:
-            said = words if better is None else names[printable(better)] + words.removeprefix(better)
-            flips.append(f"{one} and {other}: {said}")
-        elif sure and found is not None:
-            first, second = (one, other) if better == row["a"] else (other, one)
-            span = f"[{number(found['low'])}, {number(found['high'])}]"
-            settled.append(f"{first} before {second}: {signed(found['difference'])} {span}")
+        pair = pairs.get((row["a"], row["b"])) or pairs.get((row["b"], row["a"])) or {}
+        apart = ranking is not None and frozenset((row["a"], row["b"])) in ranking.distinguished
+        sure = not few and is_shown(pair, study.level, distinguished=apart)
+        tied += row["better"] is None
+        open_ += row["better"] is not None and not sure
+        if row["flips"]:
+            lower = names[printable(row["better"])]
+            flips.append(f"{one} and {other}: {lower}{row['text'].removeprefix(row['better'])}")
+        elif sure and not study.alarms:
+            first, second = (one, other) if row["better"] == row["a"] else (other, one)
+            # Smaller scores are better: how much more the second arm has.
+            low, high = sorted(abs(pair[end]) for end in ("low", "high"))
+            span = f"[{number(low)}, {number(high)}]"
+            settled.append(f"{first} before {second}: {signed(abs(pair['difference']))} {span}")
     every = counted(len(rows), "pair")
-    why = "the interval excludes 0 and no choice flips it"
+    why = "the interval excludes 0, Holm-adjusted, and no choice flips it"
     head = f"Settled: {len(settled):,} of {every} ({why})" if rows else "Settled: nothing, there is no pair of arms"
-    if study.no_intervals is not None:
+    if study.why_unranked is not None:
+        head = "Settled: nothing, the arms are not ranked"
+    elif study.alarms:
+        head += "; an integrity alarm settles nothing"
+    elif few and rows:
+        head += f"; {counted(study.instance_set.instances, 'instance')} only"
+    elif study.no_intervals is not None:
         head += f"; no intervals: {study.no_intervals}"
     elif open_:
-        head += f"; of {counted(open_, 'pair')} the interval holds 0"
+        head += f"; {counted(open_, 'pair')} without a significant difference"
+    head += f"; {counted(tied, 'pair')} tied" if tied else ""
     return (head, settled), (f"Flips under another choice: {len(flips):,} of {every}", flips)
 
 
-def _shown(frame: pl.DataFrame) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return each pair both ways round, the worse minus the better, and whether its interval excludes 0."""
-    found = {}
-    for row in frame.iter_rows(named=True):
-        low, high, apart = row["low"], row["high"], row["difference"]
-        sure = low is not None and (low > 0 or high < 0)
-        # Smaller scores are better: turned so that the difference is how much the better one is ahead.
-        ends = (low, high) if apart is None or apart > 0 or low is None else (-high, -low)
-        fact = {"sure": sure, "difference": None if apart is None else abs(apart), "low": ends[0], "high": ends[1]}
-        found[row["a"], row["b"]] = found[row["b"], row["a"]] = fact
-    return found
-
-
 def _broken(analysis: Analysis, names: Mapping[str, str]) -> tuple[str, list[str]]:
-    """Say what is wrong with the runs: alarms, what is missing, and per arm what failed, was rejected or came late."""
+    """Say what is wrong with the runs: what is missing, and per arm what failed, was rejected or came late."""
     study = analysis.study
-    found = [f"ALARM {alarm}" for alarm in study.alarms]
-    if study.coverage.short:
-        found.append(str(study.coverage))
+    found = []
     if study.left_out:
         found.append(f"{counted(len(study.left_out), 'instance')} left out, because they cannot be scored")
     if problems := study.campaign.diagnostics.problem_count:
         found.append(f"{counted(problems, 'problem')} while reading")
-    for row in analysis.health.frame.iter_rows(named=True):
+    # A contract that was changed, runs that were left out: before what the table of health says too.
+    found += [f"note: {note}" for note in study.remarks]
+    # Arms with failed or empty runs come first: there may be room for a few lines only.
+    health = sorted(analysis.health.frame.to_dicts(), key=lambda row: -(row["crashed"] + row["empty"]))
+    for row in health:
         counts = [
-            *(f"{row[name]:,} {words}" for name, words in (("crashed", "crashed or killed"), ("empty", "empty"))
+            *(f"{row[name]:,} {words}" for name, words in (("crashed", "crashed, killed or lost"), ("empty", "empty"))
               if row[name]),
             *(f"{counted(row[name], 'candidate')} {name}" for name in ("rejected", "late", "unchecked") if row[name]),
         ]  # fmt: skip
@@ -106,7 +111,8 @@ def _broken(analysis: Analysis, names: Mapping[str, str]) -> tuple[str, list[str
             arm = printable(row["arm"])
             found.append(f"{names.get(arm, arm)}, of {counted(row['runs'], 'run')}: {', '.join(counts)}")
     # In no order of weight after what is above: notes are facts to know, most of them no fault.
-    found += [f"note: {note}" for note in study.notes()]
+    said = {*study.remarks, study.scores[0].beaten}
+    found += [f"note: {note}" for note in study.notes() if note not in said]
     return ("Broken, or to know" if found else "Broken: nothing that is known", found)
 
 

@@ -11,8 +11,10 @@ from gapline.errors import UsageError
 from gapline.model.doing import doing
 from gapline.model.environment import package_version
 from gapline.model.expected import expect
+from gapline.model.limits import read_regular
 from gapline.model.store import file_digest
 from gapline.model.version import VERSION
+from gapline.model.writing import check_directory, refuse_no_file
 from gapline.report.analysis_tables import analysis_cutoff_table
 from gapline.report.canvas import Canvas
 from gapline.report.documents import score_document
@@ -50,6 +52,7 @@ from gapline.study import Study
 from gapline.summary.means import summarise
 
 PAGE = "report.html"
+TEXTS = ("macros.tex", "methods.md", "methods.tex")
 # What a reader of the page can switch to.
 SHOWN_KERNELS = (*PAPER_KERNELS, "raw")
 
@@ -83,6 +86,7 @@ def write_report(
     if unknown := [name for name in formats if name not in FILE_FORMATS]:
         raise UsageError(f"formats: expected {', '.join(FILE_FORMATS)}, got {', '.join(unknown)}")
     folder = Path(directory)
+    check_report_folder(folder)
     study = for_report(expect(study, Study, "write_report"))
     # While nothing else is held: to bundle what the page draws with takes a hundred megabytes for a moment.
     vega_bundle()
@@ -122,6 +126,14 @@ def write_report(
     return folder
 
 
+def check_report_folder(folder: Path) -> None:
+    """Refuse a folder in which a report cannot be written; files of others in it stay as they are."""
+    for name in ("", "figures", "tables"):
+        check_directory(folder / name)
+    for name in (PAGE, *TEXTS, RESULTS_FILE):
+        refuse_no_file(folder / name)
+
+
 def library_versions() -> dict[str, str]:
     """Return the versions of what decides the bytes of a report."""
     names = ("numpy", "polars", "altair", "vl-convert-python")
@@ -132,7 +144,7 @@ def remove_stale(folder: Path, written: list[Path]) -> list[Path]:
     """Remove figures and tables that an earlier report listed and this one did not write; nothing else is touched."""
     # A PNG of last week beside an SVG of today would be pasted into a paper as if they belonged together.
     try:
-        before = json.loads((folder / RESULTS_FILE).read_text(encoding="utf-8"))
+        before = json.loads(read_regular(folder / RESULTS_FILE))
         listed = [*before["files"], *before.get("derived", [])]
     except (OSError, ValueError, KeyError, TypeError):
         return []
@@ -173,7 +185,7 @@ def study_tables(study: Study, analysis: Analysis, said: Statements) -> list[Tab
             over=analysis.main_words,
         ),
         *ladder_tables(analysis.ladders.values()),
-        pooled_table(analysis.metrics, analysis.labels, empties, over=analysis.main_words),
+        pooled_table(analysis.metrics, analysis.labels, empties, over=analysis.ranked_words),
         *kernel_tables(analysis.metrics, analysis.labels, over=analysis.main_words),
         pairs_table(analysis.complementarity, against=folded, descriptive=order.descriptive),
         grid_table(analysis.complementarity, against=folded),
@@ -232,9 +244,8 @@ def results_document(study: Study, analysis: Analysis, said: Statements) -> dict
     readings = []
     for scores in study.scores:
         summary = summarise(scores, weighting=study.weighting)
-        beaten = int(scores.frame["beaten"].sum())
         # Each reference has an order of its own; the headline is of the first.
-        placed = order_arms(summary, tier_two=order.descriptive, beaten=beaten)
+        placed = order_arms(summary)
         readings.append(score_document(scores, summary, per_run=False, order=placed))
     tested = None if study.contrasts is None else compared_rows(study.contrasts, order.descriptive)
     return {

@@ -17,13 +17,16 @@ import msgspec
 
 from gapline.capture.renew import renew_campaign
 from gapline.errors import EnvironmentLacksError, IntegrityError, UsageError
+from gapline.journal.cell_state import CellState
 from gapline.journal.index import open_index
 from gapline.journal.locks import locked
 from gapline.journal.register import declare, register_plan
 from gapline.model.campaign import Campaign
 from gapline.model.contract import Contract, load_contract
 from gapline.model.layout import JOURNALS, OPTIONS_FILE
+from gapline.model.limits import read_regular
 from gapline.model.plan import Cell, Plan, default_order_seed, resolve_program, shuffle_cells
+from gapline.model.tables import model_note
 from gapline.model.writing import write_atomically
 from gapline.run.alias import is_utf8, utf8_alias
 from gapline.run.cell import CellResult, RunSettings
@@ -32,11 +35,11 @@ from gapline.run.check_run import CheckSettings, identify_checker
 from gapline.run.held import run_and_wait
 from gapline.run.process.control import Control
 from gapline.run.progress import Progress
-from gapline.run.resume import CellState, cell_state
+from gapline.run.resume import state_for_runner
 from gapline.run.where.executors import run_cells
 from gapline.run.where.heartbeat import clear_heartbeats
 from gapline.run.where.place import ReadyPlace, open_place, read_place
-from gapline.solvers import arms_lack, solver_identity
+from gapline.solvers import arms_lack, simplified_arms, solver_identity
 
 
 @dataclass(slots=True)
@@ -97,7 +100,7 @@ def resume_command(study: Path, options: Iterable[str] | None = None, *more: str
 def read_options(study: Path) -> list[str]:
     """Return the options under which a study was last run; none where nobody knows."""
     try:
-        return msgspec.json.decode((study / JOURNALS / OPTIONS_FILE).read_bytes(), type=list[str])
+        return msgspec.json.decode(read_regular(study / JOURNALS / OPTIONS_FILE), type=list[str])
     except (OSError, msgspec.MsgspecError):
         return []
 
@@ -187,7 +190,7 @@ def run_study(
     settings = RunSettings.of(study, contract, judge, order_seed=order_seed, rerun_noisy=rerun_noisy)
     with open_index(study) as index:
         # Whole cells go through the runner as well when their candidates wait for a verdict.
-        todo = [cell for cell in cells if cell_state(cell, settings, index) is not CellState.DONE]
+        todo = [cell for cell in cells if state_for_runner(cell, settings, index) is not CellState.DONE]
     # Before the first solver starts: what is declared later can never pass for what was declared beforehand.
     solvers = {arm.name: solver_identity(arm) for arm in contract.arms}
     register_plan(study, declare(study, contract, checker=judge.label if judge else None, solvers=solvers))
@@ -203,6 +206,8 @@ def run_study(
     write_atomically(study / JOURNALS / OPTIONS_FILE, lambda stream: stream.write(msgspec.json.encode(options)))
     control = Control()
     progress = progress or Progress()
+    for arm, model in simplified_arms(contract).items():
+        progress.say(model_note(arm, model))
     try:
         with open_place(place, settings, todo, control, pin=pin, executor=executor, say=progress.say) as ready:
             progress.start(todo, done=report.before, slots=ready.width(), standing=ready.standing)

@@ -17,6 +17,7 @@ from gapline.journal.line import ORDER_FILE
 from gapline.journal.read import Journal, read_journal, run_status
 from gapline.journal.records import WHOLE_CAUSES, Caps, Ending, Order, order_text
 from gapline.model.contract import Contract
+from gapline.model.ladders import LADDER, LADDER_STEP, ladder_record
 from gapline.model.plan import Cell
 from gapline.model.problem import problem_digest_of
 from gapline.model.tables import CARRIED, RUNS, RunKey, RunStatus
@@ -30,7 +31,7 @@ from gapline.run.process.machine import describe_machine, frequency_policy, load
 from gapline.run.process.nursery import Loss, start_supervisor
 from gapline.run.process.tree import signal_all, strays
 from gapline.run.where.pin import Slot
-from gapline.solvers import command_line
+from gapline.solvers import command_line, model_of
 
 # Of the fields of an arm: where it runs and what it is given is said of each cell.
 _MAKES_THE_ARM = {"name", "solver", "options", "tier", "command", "format"}
@@ -44,7 +45,8 @@ CLEAR_WITHIN = 30.0
 class RunSettings:
     """What all cells of a campaign have in common.
 
-    `programs` (by arm) and `instances` (by path) are digests of what was there when the campaign began.
+    `programs` (by arm) and `instances` (by path) are digests of what was there when the campaign began. `protocol` is
+    what the contract says of the timing and no run can show: the charged work, the granularity, the class of machine.
     """
 
     study: Path
@@ -57,12 +59,15 @@ class RunSettings:
     rerun_noisy: bool = False
     programs: dict[str, dict[str, str]] = field(default_factory=dict)
     instances: dict[str, tuple[str, str]] = field(default_factory=dict)
+    protocol: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, study: Path, contract: Contract, check: CheckSettings | None, **choices: Any) -> "RunSettings":
         """Take the settings from the contract of a study; `choices` are those that it does not declare."""
         time, validation = contract.time, contract.objective.validation
-        return cls(study, time.grace, validation, check, **choices)
+        protocol = {"charged": time.charged, "granularity": time.granularity, "machine_class": time.machine}
+        stated = {name: words for name, words in protocol.items() if words}
+        return cls(study, time.grace, validation, check, protocol=stated, **choices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,19 +253,24 @@ def make_order(cell: Cell, settings: RunSettings, slot: Slot, attempt: Path) -> 
 
 
 def _carried(cell: Cell, settings: RunSettings) -> dict[str, str | int | float | bool | None]:
-    """Return the columns of the runs table that are known beforehand; each option of the arm is one, for ladders."""
+    """Return the columns of the runs table that are known beforehand; each option of the arm is one."""
     carried: dict[str, str | int | float | bool | None] = {
         "tier": cell.arm.tier,
         "solver": cell.arm.solver,
         "threads": cell.threads,
         "size": None if cell.instance.size is None else float(cell.instance.size),
         "validation": settings.validation,
+        **settings.protocol,
         "instance_digest": digest_of(settings.study / cell.instance.path),
         "problem_digest": digest_of(settings.study / cell.instance.path, of=problem_digest_of),
+        **ladder_record(cell.arm),
     }
+    if model := model_of(cell.arm, cell.instance.path):
+        carried["simplified_model"] = model
     for name, value in cell.arm.options.items():
         # An option that is called like a column of ours keeps both, under another name.
-        column = f"option_{name}" if name in carried or name in RUNS or name in CARRIED else name
+        taken = name in carried or name in RUNS or name in CARRIED or name in (LADDER, LADDER_STEP)
+        column = f"option_{name}" if taken else name
         carried[column] = msgspec.json.encode(value).decode() if isinstance(value, list) else value
     return carried
 

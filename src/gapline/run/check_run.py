@@ -18,6 +18,7 @@ from gapline.errors import EnvironmentLacksError, GaplineError, TraceError, Usag
 from gapline.journal.attempts import CellRecord, attempts_of, cells_of
 from gapline.journal.events import Events
 from gapline.journal.index import Index, open_index
+from gapline.journal.line import CHECKER_LOG
 from gapline.journal.read import Journal
 from gapline.journal.verdicts import (
     Judge,
@@ -40,8 +41,6 @@ from gapline.run.check_cell import Answer, Identity, Question
 # Longer than a checker that drives a program of its own waits for it.
 PATIENCE = 75.0
 MOST_FAILURES = 3
-# What a checker that failed said on its standard error, beside the journal of the run.
-ERRORS_FILE = "checker.log"
 # Cells of one task, and tasks for each worker: enough of them that none waits long for the last.
 _MOST_AT_ONCE = 64
 _TASKS_EACH = 4
@@ -161,7 +160,7 @@ def check_attempt(
         return _result(key, known, fresh=False, problems=())
     verdicts, problems, errors = judge_candidates(study, journal, settings, asked, cpus=cpus, stopping=stopping)
     if errors is not None:
-        _keep_errors(journal.path.with_name(ERRORS_FILE), errors if problems else "")
+        _keep_errors(journal.path.with_name(CHECKER_LOG), errors if problems else "")
     written = write_verdicts(
         journal,
         Judge(settings.name, settings.version, settings.checker),

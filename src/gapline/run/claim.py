@@ -15,6 +15,7 @@ from gapline.journal.attempts import attempt_number, attempts_of
 from gapline.journal.claims import CLAIM_FILE
 from gapline.journal.locks import lock_now, open_lock
 from gapline.model.began import began
+from gapline.model.limits import read_regular
 from gapline.run.process import tree
 
 LOOK_EVERY = 0.05
@@ -97,7 +98,7 @@ def wake_orphans(cell: Path, *, kill: bool) -> None:
 def _facts(cell: Path) -> tuple[dict[str, object], bool]:
     """Return what the claim says of its maker, and whether that process is known to be dead."""
     try:
-        facts = _claimant((cell / CLAIM_FILE).read_bytes())
+        facts = _claimant(read_regular(cell / CLAIM_FILE))
     except OSError:
         return {}, False
     process, then = facts.get("process"), facts.get("began")

@@ -3,46 +3,36 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 
-from gapline.journal.attempts import Attempt, CellRecord, attempts_of, folders_of
+from gapline.journal.attempts import CellRecord, attempts_of, folders_of
+from gapline.journal.cell_state import CellState, cell_state, waits_for_verdict
 from gapline.journal.fairness import Fairness, Value, fairness_columns, summarise_fairness
 from gapline.journal.index import Index, open_index
-from gapline.journal.read import JournalState
+from gapline.journal.judges import study_judge
+from gapline.journal.read import Outcome
 from gapline.journal.strays import find_strays
-from gapline.journal.verdicts import verdicts_of
+from gapline.journal.verdicts import Judge, verdicts_of
 from gapline.model.contract import Contract, load_contract
 from gapline.model.plan import Cell, Plan
 from gapline.model.solver_versions import several_versions
-from gapline.model.tables import RunKey, RunStatus
+from gapline.model.tables import EXACT_MODEL, RunKey, RunStatus
 from gapline.run.cell import RunSettings, refuse_other_condition
 from gapline.run.claim import is_claimed
+from gapline.solvers import simplified_arms
 
 FAILURES = (RunStatus.CRASHED, RunStatus.KILLED, RunStatus.MEMORY_LIMIT)
 
 
-class CellState(StrEnum):
-    """How far a cell is."""
-
-    DONE = "done"
-    UNCHECKED = "unchecked"  # run whole, but candidates wait for a verdict
-    NOISY = "noisy"  # run whole, but disturbed, and asked to be run again
-    RUNNING = "running"
-    INTERRUPTED = "interrupted"  # attempts were made, none is whole
-    QUARANTINED = "quarantined"  # as interrupted, and a journal was changed after it was written
-    MISSING = "missing"  # not begun
-
-
-def cell_state(cell: Cell, settings: RunSettings, index: Index) -> CellState:
-    """Say how far a cell is, refusing one that was begun under another contract."""
+def state_for_runner(cell: Cell, settings: RunSettings, index: Index) -> CellState:
+    """Say what is left to do for a cell, refusing one that was begun under another contract."""
     seen = [index.read(attempt) for attempt in attempts_of(cell.directory(settings.study))]
     record = CellRecord(cell.directory(settings.study), [one.outcome for one in seen])
     journal = record.counting
     if record.order is not None:
         refuse_other_condition(cell, settings, record.order)
     if journal is None:
-        return state_of(record)
+        return cell_state(record)
     if settings.rerun_noisy and journal.disturbed:
         return CellState.NOISY
     if settings.check is None or not journal.asked:
@@ -52,24 +42,15 @@ def cell_state(cell: Cell, settings: RunSettings, index: Index) -> CellState:
     return CellState.UNCHECKED if verdicts is None or verdicts.unchecked else CellState.DONE
 
 
-def state_of(record: CellRecord[Attempt]) -> CellState:
-    """Say how far a cell is, verdicts aside."""
-    if record.counting is not None:
-        return CellState.DONE
-    if not record.interrupted:
-        return CellState.MISSING
-    changed = any(journal.state is JournalState.QUARANTINED for journal in record.attempts)
-    return CellState.QUARANTINED if changed else CellState.INTERRUPTED
-
-
 @dataclass(slots=True)
 class StudyStatus:
     """Cells of a study by how far they are.
 
-    `failed` runs are done and ended badly; `superseded_because` counts the attempts that do not count in cells that are
-    done, and `changed` names the journals among them that were changed after they were written. `left_behind` are
-    processes that outlived the clearing of their run, `over_cap` events that are not in the journals of runs; `strays`
-    lie in the journal and are not ours.
+    Runs that wait for a verdict are not done. `failed` runs are done and ended badly; `superseded_because` counts the
+    attempts that do not count in cells that are done, and `changed` names the journals among them that were changed
+    after they were written. `left_behind` are processes that outlived the clearing of their run, `over_cap` events that
+    are not in the journals of runs; `strays` lie in the journal and are not ours. `models` are the simplified models
+    that arms solve, by arm.
     """
 
     study: Path
@@ -86,6 +67,7 @@ class StudyStatus:
     left_behind: int = 0
     over_cap: int = 0
     seconds_left: float = 0.0
+    models: dict[str, str] = field(default_factory=dict)
     fairness: Fairness = field(default_factory=Fairness)
 
     @property
@@ -107,14 +89,16 @@ def study_status(study_dir: str | Path) -> StudyStatus:
     status = StudyStatus(study, contract.study.name, len(cells))
     made_by: Counter[tuple[str, str]] = Counter()
     with open_index(study) as index:
-        status.fairness = summarise_fairness(_look(cells, status, index, made_by))
+        judge = study_judge(study, contract.objective.checker, index)
+        status.fairness = summarise_fairness(_look(cells, status, index, judge, made_by))
         status.strays = find_strays(study) + _copies(study, {cell.directory(study).name for cell in cells}, index)
     status.warnings = several_versions(made_by)
+    status.models = dict(sorted((status.models | simplified_arms(contract)).items()))
     return status
 
 
 def _look(
-    cells: Iterable[Cell], status: StudyStatus, index: Index, made_by: Counter[tuple[str, str]]
+    cells: Iterable[Cell], status: StudyStatus, index: Index, judge: Judge | None, made_by: Counter[tuple[str, str]]
 ) -> Iterator[dict[str, Value]]:
     """Look at each cell, and yield how the runs that count were measured: of 100,000 none stays in memory."""
     for cell in cells:
@@ -125,33 +109,45 @@ def _look(
             continue
         seen = [index.read(attempt) for attempt in attempts_of(directory)]
         record = CellRecord(directory, [one.outcome for one in seen])
-        state = state_of(record)
+        counting = record.counting
+        stored = next((one.verdicts for one in seen if one.outcome is counting), [])
+        state = cell_state(record, waits=counting is not None and waits_for_verdict(counting, stored, judge))
         status.cells[state] += 1
         # What does not count beside a whole attempt is history, not a problem to act on.
         status.superseded_because.update(record.superseded)
         for journal in record.attempts:
             status.left_behind += journal.left_behind
-            if state is not CellState.DONE:
+            if counting is None:
                 status.problems += [f"{cell.key}: {problem}" for problem in journal.problems()]
                 continue
             status.problems += [f"{cell.key}: {problem}" for problem in journal.order_problems()]
             if journal.corruption is not None:
                 status.changed.append(f"{cell.key}: {journal.corruption}")
-        if state is not CellState.DONE:
+        if counting is None:
             status.seconds_left += cell.horizon
-        elif (counting := record.counting) is not None:
+        else:
             status.over_cap += counting.over_cap
-            stored = next(one.verdicts for one in seen if one.outcome is counting)
             status.problems += [f"{cell.key}: {problem}" for one in stored for problem in one.problems()]
+            _note_programs(cell, counting, status, made_by)
+            if state is CellState.UNCHECKED:
+                continue
             status.statuses[counting.status.value] += 1
             if counting.status in FAILURES and counting.ending is not None:
                 cause = counting.ending.signal or f"exit code {counting.ending.exit_code}"
                 status.failed.append((cell.key, f"{counting.status.value} ({cause})"))
             if counting.order is not None:
-                if counting.version is not None:
-                    made_by[cell.arm.name, counting.version] += 1
-                made_by.update((f"{cell.arm.name}, {name}", word) for name, word in counting.order.programs.items())
                 yield fairness_columns(counting.order, counting.ending)
+
+
+def _note_programs(cell: Cell, run: Outcome, status: StudyStatus, made_by: Counter[tuple[str, str]]) -> None:
+    """Count which versions made a run, and note the simplified model that its arm solves."""
+    if run.order is None:
+        return
+    if run.model and cell.arm.model != EXACT_MODEL:
+        status.models[cell.arm.name] = run.model
+    if run.version is not None:
+        made_by[cell.arm.name, run.version] += 1
+    made_by.update((f"{cell.arm.name}, {name}", word) for name, word in run.order.programs.items())
 
 
 def _copies(study: Path, planned: set[str], index: Index) -> list[str]:

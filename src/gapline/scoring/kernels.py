@@ -22,7 +22,10 @@ from gapline.model.reading import TOLERANCE
 from gapline.model.scale import Scale
 from gapline.scoring.gap import COMPILED, fill_gaps
 
-__all__ = ["PAPER_KERNELS", "Kernel", "KernelCode", "parse_kernel", "raw_gap", "register_kernel", "squeezed_gap"]
+__all__ = [
+    "PAPER_KERNELS", "Kernel", "KernelCode", "kernel_range", "parse_kernel", "raw_gap", "register_kernel",
+    "squeezed_gap",
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
 
@@ -166,6 +169,21 @@ def parse_kernel(name: str | Kernel, /, *, tolerance: float | None = None) -> Ke
                 )
             found = _registered[name] if code is KernelCode.CUSTOM else _BUILT_IN[name]
     return found if tolerance is None else replace(found, tolerance=tolerance)
+
+
+def kernel_range(name: str, /) -> tuple[float, float]:
+    """Return the ends between which every gap of a kernel lies, and so every score and every mean of scores.
+
+    They are infinite where the kernel has no bound, and for a function of the user's.
+
+    >>> kernel_range("squeezed"), kernel_range("berthold"), kernel_range("raw")
+    ((-1.0, 1.0), (0.0, 1.0), (-1.0, inf))
+    """
+    code, theta = parse_kernel_name(name)
+    if code is KernelCode.CUSTOM:
+        return -math.inf, math.inf
+    most = {KernelCode.RAW: math.inf, KernelCode.DIMACS: theta - 1.0}.get(code, 1.0)
+    return 0.0 if code is KernelCode.BERTHOLD else -1.0, most
 
 
 def refuse_signed(kernels: Iterable[Kernel], scale: Scale) -> None:

@@ -1,6 +1,6 @@
 """Against what a run is read: the reference of its instance on the scored scale, and the choices printed with it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.model.code import code_digests
+from gapline.model.fact_origins import reading_origins
+from gapline.model.instance_set import InstanceSet, decide_instance_set
 from gapline.model.names import TimeWeight, parse_weight
 from gapline.model.numbered import count_words, distinct
 from gapline.model.reading import TOLERANCE, Coverage, Reading, ReferenceLabel
 from gapline.model.result_table import ResultTable
-from gapline.model.tables import FAILED, RunStatus
+from gapline.model.tables import EXACT_MODEL, FAILED, RunStatus
 from gapline.model.text import meant
 from gapline.model.time_scale import time_scale_of
 from gapline.reference.comparable import refuse_changed_instances, refuse_other_sense
@@ -93,9 +95,15 @@ def build_reading(
     weighting: str | None = None,
     coverage: Coverage | None = None,
     statistics: tuple[str, ...] = (),
+    tier_two: Sequence[str] | None = None,
+    instance_set: InstanceSet | None = None,
 ) -> Reading:
-    """Put together the choices behind numbers of these envelopes; without a plan the coverage is what is there."""
+    """Put together the choices behind numbers of these envelopes; without a plan the coverage is what is there.
+
+    Where tiers and instance set are not given, the tiers that the runs mark and the default of the instance set hold.
+    """
     runs, chosen = envelopes.runs, parse_weight(weight)
+    descriptive = descriptive_arms(runs) if tier_two is None else tuple(tier_two)
     horizons = tuple(distinct(runs["horizon"]))
     return Reading(
         reference=reference,
@@ -108,13 +116,15 @@ def build_reading(
         goals=goals,
         tolerance=tolerance,
         weighting=weighting,
-        tier_two=descriptive_arms(runs),
+        tier_two=descriptive,
+        instance_set=instance_set or decide_instance_set(envelopes.rows, tier_two=descriptive),
         coverage=coverage or count_coverage(runs, reference.unreferenced),
         time_unit=_time_unit(runs),
         time_scale=time_scale_of(runs),
         statistics=statistics,
         code=code_digests((*kernels, *statistics, chosen.name)),
         weight_error=weight_error(chosen, horizons),
+        origins=reading_origins(runs),
     )
 
 
@@ -135,20 +145,39 @@ def count_unreferenced(runs: pl.DataFrame, unreferenced: Sequence[str]) -> int:
     return int(runs["instance"].is_in(list(unreferenced)).sum()) if unreferenced else 0
 
 
-def descriptive_arms(runs: pl.DataFrame, named: Sequence[str] = ()) -> tuple[str, ...]:
+def simplified_models(runs: pl.DataFrame, exact: Collection[str] = ()) -> dict[str, str]:
+    """Return the arms that solve a simplified model as their runs record it, and which; none of the `exact` ones.
+
+    >>> simplified_models(pl.DataFrame({"arm": ["a", "b"], "simplified_model": ["mean travel times", None]}))
+    {'a': 'mean travel times'}
+    """
+    if "simplified_model" not in runs.columns:
+        return {}
+    rows = runs.select("arm", "simplified_model").drop_nulls().unique().sort("arm", "simplified_model").iter_rows()
+    found: dict[str, list[str]] = {}
+    for arm, model in rows:
+        if model != EXACT_MODEL and arm not in exact:
+            found.setdefault(arm, []).append(model)
+    return {arm: " and ".join(models) for arm, models in found.items()}
+
+
+def descriptive_arms(runs: pl.DataFrame, named: Sequence[str] = (), *, exact: Collection[str] = ()) -> tuple[str, ...]:
     """Return the arms of tier 2, which are described and never compared: those named, and those the runs mark.
+
+    The runs mark them by their tier, or by the simplified model that they solve where it is not said to be `exact`.
 
     >>> runs = pl.DataFrame({"arm": ["a", "b", "c"], "tier": [1, 2, 1]})
     >>> descriptive_arms(runs, ["c"])
     ('b', 'c')
     """
-    if not named and "tier" not in runs.columns:
+    simplified = simplified_models(runs, exact)
+    if not named and not simplified and "tier" not in runs.columns:
         return ()
     arms = sorted(runs["arm"].unique().to_list())
     for name in named:
         if name not in arms:
             raise UsageError(f"tier 2: {name!r} matches no arm", hint=meant(name, arms, show=True))
-    marked = set(named)
+    marked = {*named, *simplified}
     if "tier" in runs.columns:
         marked |= set(runs.filter(pl.col("tier").cast(pl.Int64, strict=False) > 1)["arm"].to_list())
     return tuple(arm for arm in arms if arm in marked)

@@ -13,7 +13,7 @@ from gapline.errors import UsageError, listing
 from gapline.model.expected import expect, several
 from gapline.model.numbered import Numbered, rows_of
 from gapline.model.reading import TOLERANCE, ReferenceLabel
-from gapline.model.text import counted
+from gapline.model.text import counted, error_bound
 from gapline.model.transform import shortest
 from gapline.reference.beaten import check_tolerance, is_beaten
 from gapline.reference.choose import label_reference
@@ -52,9 +52,36 @@ class Scores(ReadTable):
         """The reference that the runs were scored against."""
         return self.reading.reference
 
+    @property
+    def beaten(self) -> str | None:
+        """How many runs beat their reference, in words; None where none does."""
+        return _beaten_words(self.frame["beaten"])
+
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
         return self.reading.line()
+
+    def why_unranked(self, kernel: str) -> str | None:
+        """Return why the arms are not ranked or tested under a kernel, None where they are.
+
+        Where runs of ranked arms beat their reference, Berthold's gap counts that as a loss.
+        """
+        if parse_kernel(kernel).code is not KernelCode.BERTHOLD:
+            return None
+        ranked = pl.col("arm").is_in(list(self.reading.instance_set.arms))
+        return unranked_words(int(self.frame.filter(ranked)["beaten"].sum()))
+
+
+def unranked_words(beaten: int) -> str | None:
+    """Say why Berthold's gap ranks nothing where so many runs of the ranked arms beat their reference."""
+    if not beaten:
+        return None
+    return f"berthold counts beating the reference as a loss, and {counted(beaten, 'run')} beat it: shown, not ranked"
+
+
+def _beaten_words(beaten: pl.Series) -> str | None:
+    count, these = int(beaten.sum()), "its reference" if beaten.sum() == 1 else "their references"
+    return f"{count:,} of {counted(len(beaten), 'run')} beat{'s' if count == 1 else ''} {these}" if count else None
 
 
 def goal_name(goal: float) -> str:
@@ -216,9 +243,10 @@ def _weight_notes(name: str, error: float | None, kernels: list[Kernel]) -> list
     if error is None:
         return []
     off = [(kernel.name, score_error(kernel, error)) for kernel in kernels]
-    words = [f"{kernel} off by at most {bound:.2g}" for kernel, bound in off if bound is not None]
-    words += [f"{kernel} by {error:.2g} times the range of its gaps" for kernel, bound in off if bound is None]
-    return [f"weight {name} is a function, integrated numerically to {error:.2g} of its whole: {', '.join(words)}"]
+    words = [f"{kernel} off by at most {error_bound(bound)}" for kernel, bound in off if bound is not None]
+    most = error_bound(error)
+    words += [f"{kernel} by {most} times the range of its gaps" for kernel, bound in off if bound is None]
+    return [f"weight {name} is a function, integrated numerically to {most} of its whole: {', '.join(words)}"]
 
 
 def _null_notes(statistics: Sequence[pl.Series]) -> list[str]:
@@ -243,11 +271,10 @@ def _unreferenced_notes(label: ReferenceLabel, runs: int) -> list[str]:
 
 def _kernel_notes(kernels: list[Kernel], companions: pl.DataFrame) -> list[str]:
     notes = []
-    beaten = int(companions["beaten"].sum())
-    if beaten:
-        notes.append(f"runs that end below their reference: {beaten:,}")
+    if (words := _beaten_words(companions["beaten"])) is not None:
+        notes.append(words)
         if any(kernel.code is KernelCode.BERTHOLD for kernel in kernels):
-            notes.append(f"berthold is out of its envelope in {beaten:,} runs: shown, not ranked")
+            notes.append("berthold counts beating the reference as a loss: scores of these runs are too high")
     if apart := int((companions["final_gap"].is_null() & companions["first_time"].is_not_null()).sum()):
         notes.append(f"runs that end apart from a reference of 0, so without a relative final gap: {apart:,}")
     overflowed = int(companions["final_gap"].is_infinite().sum())

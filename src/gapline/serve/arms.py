@@ -9,11 +9,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gapline.model.instance_set import decide_instance_set
 from gapline.model.tables import RUN_KEY, RunKey
 from gapline.scoring.kernels import Kernel
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import run_weights
 from gapline.serve.bounds import Bounds, bound_means, bound_unbegun, is_decided
+from gapline.serve.ranking import rank_finished
 from gapline.serve.scale import Against
 
 Floats = NDArray[np.float64]
@@ -31,8 +33,11 @@ class Scored(Protocol):
 class ArmBounds:
     """The planned cells with the weight of each in the mean of its arm, as it will be when all of them are done."""
 
-    def __init__(self, cells: pl.DataFrame, against: Against) -> None:
+    def __init__(self, cells: pl.DataFrame, against: Against, ladders: Sequence[Sequence[str]] = ()) -> None:
         self._against = against
+        self._cells = cells
+        self.ranked = decide_instance_set(cells, tier_two=against.tier_two, ladders=ladders)
+        self._ranking: tuple[object, dict[str, Any]] | None = None
         self._keys = [RunKey(*row) for row in cells.select(RUN_KEY).iter_rows()]
         self._place = {key: place for place, key in enumerate(self._keys)}
         self._weights = run_weights(cells, by=["arm"], weighting=against.weighting) if self._keys else np.empty(0)
@@ -48,6 +53,13 @@ class ArmBounds:
             kernel.name: self._of_kernel(place, table, running, best_known)
             for place, kernel in enumerate(self._against.kernels)
         }
+
+    def ranking(self, scores: Scores | None) -> dict[str, Any]:
+        """Return the ranks of the arms on the cells that all of them have finished; made anew where runs joined."""
+        if self._ranking is None or self._ranking[0] is not scores:
+            found = rank_finished(scores, self._cells, self.ranked, weighting=self._against.weighting)
+            self._ranking = (scores, found)
+        return self._ranking[1]
 
     def _of_kernel(
         self,
@@ -72,7 +84,8 @@ class ArmBounds:
                 ends[arm] = bound_means(low[rows], high[rows], self._weights[rows])
             bottom, top = ends.get(arm, (None, None))
             arms.append({"arm": arm, "low": bottom, "high": top, "open": open_runs})
-        compared = [arm for arm in self._rows if arm not in self._against.tier_two]
+        # A mean over other instances stands for nothing that could be decided.
+        compared = [arm for arm in self._rows if self.ranked.ranked(arm)]
         pairs = []
         for a, b in combinations(compared, 2):
             decided = a in ends and b in ends and is_decided(ends[a], ends[b])

@@ -12,10 +12,10 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 
 from gapline.journal.attempts import CellRecord, attempts_of
+from gapline.journal.cell_state import CellState, cell_state, waits_for_verdict
 from gapline.journal.claims import (
     Claimant,
     Inode,
@@ -27,9 +27,10 @@ from gapline.journal.claims import (
 )
 from gapline.journal.grow import GrowingJournal
 from gapline.journal.index import Index, Seen
+from gapline.journal.judges import choose_judge, study_judge
 from gapline.journal.line import ORDER_FILE
-from gapline.journal.read import JournalState, Outcome
-from gapline.journal.verdicts import VerdictFacts, verdicts_of
+from gapline.journal.read import Outcome
+from gapline.journal.verdicts import Judge
 from gapline.model.layout import BUILT, JOURNALS
 from gapline.model.plan import Cell
 from gapline.model.tables import RunKey
@@ -44,18 +45,7 @@ HERE_WITHIN, ELSEWHERE_WITHIN = 2.0, 90.0
 START_WITHIN = 1.0
 
 
-class Stage(StrEnum):
-    """How far a cell is."""
-
-    MISSING = "missing"
-    RUNNING = "running"
-    INTERRUPTED = "interrupted"
-    QUARANTINED = "quarantined"
-    UNCHECKED = "unchecked"
-    DONE = "done"
-
-
-_OPEN = frozenset({Stage.RUNNING, Stage.INTERRUPTED, Stage.QUARANTINED, Stage.UNCHECKED})
+_OPEN = frozenset({CellState.RUNNING, CellState.INTERRUPTED, CellState.QUARANTINED, CellState.UNCHECKED})
 
 
 @dataclass(slots=True, eq=False)
@@ -70,7 +60,7 @@ class Followed:
     cell: Cell
     directory: Path
     key: RunKey = field(init=False)
-    stage: Stage = Stage.MISSING
+    stage: CellState = CellState.MISSING
     growing: GrowingJournal | None = None
     seen: list[Seen] = field(default_factory=list)
     claimant: Claimant | None = None
@@ -111,7 +101,7 @@ class Followed:
 class Changes:
     """What a look found: cells whose stage changed, cells whose run went on, and whether done ones are others now."""
 
-    moved: list[tuple[Followed, Stage]] = field(default_factory=list)
+    moved: list[tuple[Followed, CellState]] = field(default_factory=list)
     grown: list[Followed] = field(default_factory=list)
     rewritten: bool = False
 
@@ -120,7 +110,11 @@ class Changes:
 
 
 class Follower:
-    """The cells of a plan, and what became of them since the last look; `checked` where a checker has to judge."""
+    """The cells of a plan, and what became of them since the last look.
+
+    `checked` is whether a checker has to judge, `checker` the one that the contract names; `judge` is the version whose
+    verdicts count, as far as is known.
+    """
 
     def __init__(
         self,
@@ -128,10 +122,13 @@ class Follower:
         cells: tuple[Cell, ...],
         *,
         checked: bool,
+        checker: str | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.study = study
         self.checked = checked
+        self._checker = checker
+        self.judge: Judge | None = None
         self._clock = clock
         self.index = Index(study, apart=True)
         self.index.open()
@@ -143,7 +140,7 @@ class Follower:
         # Begun and not done: what every look goes through.
         self.open: dict[str, Followed] = {}
         self.claimants: set[Claimant] = set()
-        self.stages: Counter[tuple[Stage, float]] = Counter((Stage.MISSING, one.horizon) for one in cells)
+        self.stages: Counter[tuple[CellState, float]] = Counter((CellState.MISSING, one.horizon) for one in cells)
         self._listed = -1
         self._built: int | None = None
         self._turn = 0
@@ -155,15 +152,17 @@ class Follower:
 
     def running(self) -> list[Followed]:
         """Return the cells that somebody works on, in the order in which they were begun."""
-        return [one for one in self.open.values() if one.stage is Stage.RUNNING]
+        return [one for one in self.open.values() if one.stage is CellState.RUNNING]
 
-    def count(self, *stages: Stage) -> int:
+    def count(self, *stages: CellState) -> int:
         """Return how many cells are at some stages."""
         return sum(number for (stage, _), number in self.stages.items() if stage in stages)
 
     def look(self) -> Changes:
         """Read what was added since the last look."""
         changes, locked = Changes(), locked_inodes()
+        if self.first_look and self.checked:
+            self.judge = study_judge(self.study, self._checker, self.index)
         begun = self._begun()
         for one in begun:
             before = one.stage
@@ -171,7 +170,7 @@ class Follower:
             if one.stage is not before:
                 changes.moved.append((one, before))
                 # A run that was done is another one now: its old score must not stay.
-                changes.rewritten |= before is Stage.DONE and not self.first_look
+                changes.rewritten |= before is CellState.DONE and not self.first_look
             if grown:
                 changes.grown.append(one)
         changes.rewritten |= self._campaign_was_written()
@@ -194,7 +193,7 @@ class Follower:
                 self._listed = _settled(modified)
         return new + list(self.open.values())
 
-    def _move(self, one: Followed, stage: Stage) -> None:
+    def _move(self, one: Followed, stage: CellState) -> None:
         """Let a cell be at a stage."""
         if stage is one.stage:
             return
@@ -202,7 +201,7 @@ class Follower:
         self.stages[one.stage, one.cell.horizon] -= 1
         self.stages[stage, one.cell.horizon] += 1
         one.stage = stage
-        for stages, cells in (({Stage.MISSING}, self._missing), (_OPEN, self.open)):
+        for stages, cells in (({CellState.MISSING}, self._missing), (_OPEN, self.open)):
             if stage in stages:
                 cells[name] = one
             else:
@@ -218,7 +217,7 @@ class Follower:
         if one.claim is None:
             one.claim = claim_inode(one.directory)
         held = locked is not None and one.claim in locked
-        if not held and one.stage not in (Stage.RUNNING, Stage.MISSING) and not self._is_new(one):
+        if not held and one.stage not in (CellState.RUNNING, CellState.MISSING) and not self._is_new(one):
             return False
         if held or is_worked_on(one.directory, locked):
             return self._follow(one)
@@ -228,13 +227,13 @@ class Follower:
         self._claimed_by(one)
         self._move(one, self._settle(one))
         one.judged = self._when_judged(one)
-        if one.stage is Stage.MISSING:
+        if one.stage is CellState.MISSING:
             # Its folder is there: somebody may begin without a change of the one above, so that is listed again.
             self._listed = -1
         return False
 
     def _follow(self, one: Followed) -> bool:
-        if one.stage is Stage.MISSING and claimed_run(one.directory) is None:
+        if one.stage is CellState.MISSING and claimed_run(one.directory) is None:
             # Claimed, and nothing ordered yet.
             self._claimed_by(one)
             self._listed = -1
@@ -248,22 +247,35 @@ class Follower:
                 one.growing, one.began = GrowingJournal(last), None
                 with contextlib.suppress(OSError):
                     one.ordered = (last / ORDER_FILE).stat().st_mtime
-        self._move(one, Stage.RUNNING)
+        self._move(one, CellState.RUNNING)
         if one.growing is None or not one.growing.look():
             return False
         latest = self._clock() - (one.growing.stamp if len(one.growing.journal.events) else -START_WITHIN)
         one.began = latest if one.began is None else min(one.began, latest)
         return True
 
-    def _settle(self, one: Followed) -> Stage:
+    def use_judge(self, judge: Judge | None) -> list[tuple[Followed, CellState]]:
+        """Count the verdicts of another checker version; return the cells whose state changed, with the one before."""
+        if judge is None or judge == self.judge:
+            return []
+        self.judge = judge
+        moved = []
+        for one in self.cells.values():
+            before = one.stage
+            if before in (CellState.DONE, CellState.UNCHECKED):
+                self._move(one, self._settle(one))
+            if one.stage is not before:
+                moved.append((one, before))
+        return moved
+
+    def _settle(self, one: Followed) -> CellState:
         record, counting = one.record, one.counting
-        if counting is not None:
-            waits = self.checked and counting.outcome.asked and not _is_judged(counting.verdicts, counting.outcome)
-            return Stage.UNCHECKED if waits else Stage.DONE
-        if not record.interrupted:
-            return Stage.MISSING
-        changed = any(journal.state is JournalState.QUARANTINED for journal in record.attempts)
-        return Stage.QUARANTINED if changed else Stage.INTERRUPTED
+        if counting is None or not self.checked:
+            return cell_state(record)
+        if self.judge is None:
+            heads = [verdicts.head for verdicts in counting.verdicts if verdicts.usable and verdicts.head is not None]
+            self.judge = choose_judge([head.judge for head in heads], contract=self._checker)
+        return cell_state(record, waits=waits_for_verdict(counting.outcome, counting.verdicts, self.judge))
 
     def _is_new(self, one: Followed) -> bool:
         return self._when(one.directory) != one.modified or self._when_judged(one) != one.judged
@@ -288,13 +300,13 @@ class Follower:
         return before is not None and before != built
 
     def _done(self) -> Iterator[Followed]:
-        return (one for one in self.cells.values() if one.stage is Stage.DONE)
+        return (one for one in self.cells.values() if one.stage is CellState.DONE)
 
     def _in_turn(self) -> list[Followed]:
         size = len(self._names)
         here = [self.cells[self._names[(self._turn + k) % size]] for k in range(min(IN_TURN, size))]
         self._turn = (self._turn + IN_TURN) % max(1, size)
-        return [one for one in here if one.stage is Stage.DONE]
+        return [one for one in here if one.stage is CellState.DONE]
 
     def _look_at_done(self, cells: list[Followed], changes: Changes) -> None:
         for one in cells:
@@ -302,8 +314,8 @@ class Follower:
                 continue
             known = [seen.mark for seen in one.seen]
             self._look_at(one, frozenset())
-            if one.stage is not Stage.DONE:
-                changes.moved.append((one, Stage.DONE))
+            if one.stage is not CellState.DONE:
+                changes.moved.append((one, CellState.DONE))
                 changes.rewritten = True
             elif [seen.mark for seen in one.seen] != known and None not in known:
                 changes.rewritten = True
@@ -312,9 +324,3 @@ class Follower:
 def _settled(modified: int) -> int:
     """Return the time of a change, or 0 where another one could follow that leaves the same time."""
     return modified if time.time_ns() - modified > TICK else 0
-
-
-def _is_judged(verdicts: list[VerdictFacts], outcome: Outcome) -> bool:
-    """Say whether somebody judged all candidates of an attempt."""
-    found = verdicts_of(verdicts, lambda _head: True)
-    return found is not None and not found.unchecked and found.candidates == outcome.asked

@@ -2,8 +2,9 @@
 
 Whole lines are copied to a scratch file as they come, from where the last look stopped; what stands behind the last
 line end is not yet whole. What was copied is read as `gapline score` reads it, no more often than a small share of the
-time allows. No file says that a run has ended unless it has a `status`: the others are open up to their horizon, and
-their table is that of runs that hold their incumbents. Where scoring is refused, for want of a reference above all, the
+time allows. No table says that a run has ended unless it has a `status`: the others are open up to their horizon, and
+the means are those of runs that hold their incumbents. A recording knows its open runs, and its means are without
+them. Where scoring is refused, for want of a reference above all, the
 runs are shown by their traces alone.
 """
 
@@ -19,15 +20,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from gapline.capture.read import read
+from gapline.capture.merge import gathered
+from gapline.capture.read import read_in_parts
+from gapline.capture.recorded import is_recorded, read_recorded
 from gapline.envelope.build import Envelopes, build_envelopes
 from gapline.errors import GaplineError
 from gapline.model.campaign import Campaign
 from gapline.model.regular import open_regular
-from gapline.model.tables import RUN_KEY, RunKey, RunStatus
+from gapline.model.tables import FAILED, RUN_KEY, RunKey, RunStatus
 from gapline.reference.contradictions import dual_bounds
 from gapline.report.documents import score_document
 from gapline.scoring.kernels import Kernel
+from gapline.scoring.reading import count_coverage
 from gapline.scoring.scores import Scores
 from gapline.serve.arms import ArmBounds
 from gapline.serve.bounds import Bounds, OpenRun, bound_runs
@@ -38,6 +42,7 @@ from gapline.serve.reopen import Followable
 from gapline.serve.scale import Against
 from gapline.serve.table import ALLOWANCE, SHARE
 from gapline.study import Study, open_study
+from gapline.summary.means import summarise
 
 BLOCK = 1 << 20
 NO_REFERENCE = "expected a reference for the instances, got none: incumbents are shown, and no gap, score or bound"
@@ -59,6 +64,7 @@ class LiveTraces:
     """A trace file that is followed; `place` is up to where it was read.
 
     `study` is what `gapline score` opens of it, None where that is refused; `envelopes` are there without it too.
+    `reading` holds the choices of `gapline.read`.
     """
 
     def __init__(
@@ -70,10 +76,12 @@ class LiveTraces:
         snapshots: Sequence[str] = (),
         horizon: float | None = None,
         clock: Callable[[], float] = time.monotonic,
+        **reading: Any,
     ) -> None:
         self.path = path
         self.name = name or path.name
         self._choices: dict[str, Any] = {"references": references, "snapshots": snapshots, "horizon": horizon}
+        self._reading = reading
         self._is_referred = references is not None or bool(snapshots)
         self._clock = clock
         self._folder = tempfile.TemporaryDirectory(prefix="gapline-follow-")
@@ -83,6 +91,7 @@ class LiveTraces:
         self._grown = clock()
         self._since, self._spent, self.reads = clock(), 0.0, 0
         self._stale = True
+        self._is_recorded = False
         self.study: Study | None = None
         self.campaign: Campaign | None = None
         self.envelopes: Envelopes | None = None
@@ -96,12 +105,19 @@ class LiveTraces:
 
     def look(self) -> Document:
         """Read what is new, and return the state of this moment."""
+        self._note_growth()
+        allowed = ALLOWANCE + SHARE * (self._clock() - self._since)
+        # A recorded run ends without a further line where its process is killed, or its horizon passes.
+        waits = self._is_recorded and self.campaign is not None and not _has_ended(self.campaign.runs).all()
+        if (self._stale or waits) and (not self.reads or self._spent <= allowed):
+            self._read()
+            # What a process wrote before it ended may have come after the lines were copied.
+            self._note_growth()
+        return self._document()
+
+    def _note_growth(self) -> None:
         if self._take():
             self._grown, self._stale = self._clock(), True
-        allowed = ALLOWANCE + SHARE * (self._clock() - self._since)
-        if self._stale and (not self.reads or self._spent <= allowed):
-            self._read()
-        return self._document()
 
     def _take(self) -> bool:
         """Copy the whole lines that were added; return whether there were any."""
@@ -128,8 +144,13 @@ class LiveTraces:
         known = _improved(self.envelopes)
         self.study, campaign = None, None
         try:
-            campaign = read(self._copy)
-            study = open_study(str(self.path), campaign=campaign, **self._choices)
+            self._is_recorded = is_recorded(self._copy)
+            if self._is_recorded:
+                campaign = read_recorded(self._copy, open_runs=True)
+            else:
+                # Not `read`: whether objectives rise is judged once the file has ended.
+                campaign = gathered(read_in_parts(self._copy, **self._reading))
+            study = open_study(str(self.path), campaign=campaign, allow_empty=True, **self._choices)
             # Scoring may be refused where opening is not: an instance without a reference.
             self._close_runs(study)
             self.study, self.campaign, self.envelopes, self._refused = study, study.campaign, study.envelopes, None
@@ -148,13 +169,14 @@ class LiveTraces:
         if campaign is not None:
             # Where that is refused too, the runs are shown as they were before.
             with contextlib.suppress(GaplineError):
-                self.envelopes, self.campaign = build_envelopes(campaign, horizon=self._choices["horizon"]), campaign
+                horizon = self._choices["horizon"]
+                self.envelopes, self.campaign = build_envelopes(campaign, horizon=horizon, allow_empty=True), campaign
                 if not self._is_referred:
                     self._refused = {"message": NO_REFERENCE, "hint": HOW_TO_REFER}
 
     def _close_runs(self, study: Study) -> None:
         scores = study.scores[0]
-        ended = scores.frame.filter(pl.col("status") != RunStatus.UNKNOWN.value)
+        ended = scores.frame.filter(_has_ended(scores.frame))
         bounds = dual_bounds(study.campaign, study.envelopes.scale)
         self._closed = _Closed(self._closed.fulls + 1, bounds, replace(scores, frame=ended))
 
@@ -162,13 +184,16 @@ class LiveTraces:
         study, envelopes = self.study, self.envelopes
         running = {} if envelopes is None else self._traces(envelopes)
         bounds: Document = {}
+        ranking: Document = {"cells": 0, "planned": 0, "arms": {}, "words": ""}
         if study is not None:
-            bounds = self._score(study, running)
+            bounds, ranking = self._score(study, running)
         quiet = self._clock() - self._grown
         runs = 0 if envelopes is None else len(envelopes)
+        interrupted = 0 if self.campaign is None else len(self.campaign.interrupted)
+        statuses = {} if envelopes is None else _statuses(envelopes.runs)
         table: Document = {"arms": [], "refused": self._refused}
         if study is not None:
-            table = score_document(study.scores[0], study.summary, per_run=False) | {"refused": self._refused}
+            table = self._table(study, len(running)) | {"refused": self._refused}
         still = "the file grows" if quiet < QUIET else f"the file has not grown for {quiet / 60:.0f} min"
         words = "every run says that it has ended" if runs and not running else still
         return {
@@ -176,15 +201,17 @@ class LiveTraces:
             "schema": SCHEMA,
             "source": "traces",
             "study": {"id": self.name, "name": self.path.name, "title": ""},
-            "phase": "not begun" if not runs else "running" if running else "finished",
+            "phase": "not begun" if not runs else "running" if running or self._stale else "finished",
             "runner": {"alive": None, "words": words, "resume": None},
             "progress": {
-                "planned": runs, "done": runs - len(running), "running": len(running), "interrupted": 0,
-                "quarantined": 0, "unchecked": 0, "missing": 0, "failed": 0, "left": 0, "statuses": {},
-                "seconds_left": None, "time_left": None,
+                "planned": runs + interrupted, "done": runs - len(running), "running": len(running),
+                "interrupted": interrupted, "quarantined": 0, "unchecked": 0, "missing": 0,
+                "failed": sum(statuses.get(name, 0) for name in FAILED), "left": interrupted,
+                "statuses": statuses, "seconds_left": None, "time_left": None,
             },
             "current": not self._stale,
             "bounds": bounds,
+            "ranking": ranking,
             "running": running,
             "events": self.happenings.documents(),
             "failures": [],
@@ -198,9 +225,9 @@ class LiveTraces:
     def _traces(self, envelopes: Envelopes) -> Document:
         """Return the runs that may go on, without what a reference makes of them."""
         assert self.campaign is not None
-        found = {}
+        found, ended = {}, _has_ended(envelopes.runs)
         for place, row in enumerate(envelopes.runs.iter_rows(named=True)):
-            if row["status"] != RunStatus.UNKNOWN.value:
+            if ended[place]:
                 continue
             steps, objectives = envelopes.steps(place)
             first = self.campaign.runs["first"][place]
@@ -219,8 +246,20 @@ class LiveTraces:
             }  # fmt: skip
         return found
 
-    def _score(self, study: Study, running: Document) -> Document:
-        """Give the runs that may go on their gaps, scores and bounds; return the bounds of the arms."""
+    def _table(self, study: Study, running: int) -> Document:
+        """Return the means in the shape of `gapline score --json`; of a recording without the runs that go on."""
+        scores = self._closed.scores
+        if not self._is_recorded or not running or scores is None:
+            return score_document(study.scores[0], study.summary, per_run=False)
+        if not scores.frame.height:
+            return {"arms": []}
+        summary = summarise(scores, weighting=study.weighting)
+        coverage = count_coverage(scores.frame, study.references[0].label.unreferenced)
+        reading = replace(summary.reading, coverage=replace(coverage, running=running))
+        return score_document(scores, replace(summary, reading=reading), per_run=False)
+
+    def _score(self, study: Study, running: Document) -> tuple[Document, Document]:
+        """Give the runs that may go on their gaps, scores and bounds; return the bounds and the ranks of the arms."""
         against = Against(weighting=study.weighting, tolerance=study.tolerance, tier_two=study.tier_two)
         against.choose(study.kernels, study.weight)
         against.use(study.snapshot)
@@ -252,7 +291,10 @@ class LiveTraces:
             return against.reference(instance, scale), self._closed.bounds.get(instance)
 
         cells = study.envelopes.runs.select("arm", "panel", "instance", "seed")
-        return ArmBounds(cells, against).document(self._closed, dict(zip(keys, found, strict=True)), best_known)
+        ladders = [list(steps) for steps in study.ladders.values()]
+        arms = ArmBounds(cells, against, ladders)
+        ranking = arms.ranking(self._closed.scores)
+        return arms.document(self._closed, dict(zip(keys, found, strict=True)), best_known), ranking
 
 
 def _scored(run: OpenRun, kernels: Sequence[Kernel], bounds: Sequence[Bounds]) -> Document:
@@ -270,6 +312,16 @@ def _scored(run: OpenRun, kernels: Sequence[Kernel], bounds: Sequence[Bounds]) -
     }
 
 
+def _has_ended(runs: pl.DataFrame) -> pl.Series:
+    """Say of which runs it is known that they have ended: a recording without an end may count all the same."""
+    ended = runs["status"] != RunStatus.UNKNOWN.value
+    return ended | runs["unclosed"].is_not_null() if "unclosed" in runs.columns else ended
+
+
+def _statuses(runs: pl.DataFrame) -> dict[str, int]:
+    return dict(sorted(runs.filter(_has_ended(runs)).group_by("status").len().iter_rows()))
+
+
 def _rejected_arms(envelopes: Envelopes) -> list[Document]:
     """Return the arms whose candidates are all rejected."""
     counts = envelopes.runs.group_by("arm").agg(pl.col("captured", "rejected").sum()).sort("arm")
@@ -284,14 +336,12 @@ def _improved(envelopes: Envelopes | None) -> set[tuple[RunKey, float]]:
     return {(RunKey(*row[:3]), row[3]) for row in rows}
 
 
-def opener(
-    references: str | None = None, horizon: float | None = None, snapshots: Sequence[str] = ()
-) -> Callable[[str, Path], Followable]:
-    """Return what opens a study or a trace file; the choices are for the latter."""
+def opener(references: str | None = None, **choices: Any) -> Callable[[str, Path], Followable]:
+    """Return what opens a study or a trace file; the choices are for the latter, see `LiveTraces`."""
 
     def opened(name: str, path: Path) -> Followable:
         if path.is_file():
-            return LiveTraces(path, name=name, references=references, snapshots=snapshots, horizon=horizon)
+            return LiveTraces(path, name=name, references=references, **choices)
         return LiveStudy(path, name=name)
 
     return opened

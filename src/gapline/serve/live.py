@@ -12,17 +12,19 @@ import polars as pl
 from gapline.capture.assemble import RunTrace
 from gapline.capture.journals import Tally, campaign_of_journals, trace_of
 from gapline.errors import GaplineError
+from gapline.journal.cell_state import CellState
 from gapline.journal.fairness import summarise_fairness
 from gapline.journal.read import Journal
 from gapline.journal.verdicts import Verdicts, verdicts_of
 from gapline.model.contract import Contract, load_contract
+from gapline.model.ladders import find_ladders
 from gapline.model.plan import Plan
 from gapline.model.scale import Scale, choose_scale
 from gapline.model.tables import RunKey
 from gapline.reference.beaten import is_beaten
 from gapline.serve.arms import ArmBounds
 from gapline.serve.bounds import Bounds, bound_runs
-from gapline.serve.follow import Changes, Followed, Follower, Stage
+from gapline.serve.follow import Changes, Followed, Follower
 from gapline.serve.happenings import Happenings, Kind
 from gapline.serve.open_runs import View, best_possible, is_certified, open_run, read_views
 from gapline.serve.progress import LEFT, count_stages, coverage_states, failure_of, newest_failures, seconds_left
@@ -45,16 +47,19 @@ class LiveStudy:
         self.contract: Contract = load_contract(self.path)
         plan = Plan.of(self.contract)
         checked = self.contract.objective.validation == "checker"
-        self.follower = Follower(self.path, plan.cells, checked=checked, clock=clock)
+        checker = self.contract.objective.checker
+        self.follower = Follower(self.path, plan.cells, checked=checked, checker=checker, clock=clock)
         self.table = Table(self.path, self.contract, self.follower.index, clock=clock)
         self.against = Against.of_contract(self.path, self.contract)
         self.happenings = Happenings()
         self.views: dict[RunKey, View] = {}
-        self.arm_bounds = ArmBounds(self.table.cells(), self.against)
+        cells = self.table.cells()
+        ladders = [list(steps) for steps in find_ladders(cells, self.contract.arms).values()]
+        self.arm_bounds = ArmBounds(cells, self.against, ladders)
         self._maximised = frozenset(name for name, sense in self.contract.senses.items() if sense == "max")
         self._runner = RunnerWatch(self.path, clock=clock)
         self._last_runner: Runner | None = None
-        self._failures: list[Document] = []
+        self._failures: dict[RunKey, Document] = {}
         self._running_alarms: dict[str, Document] = {}
         self._rung: set[str] = set()
         self._beaten: set[str] = set()
@@ -81,10 +86,12 @@ class LiveStudy:
         self.table.stale |= changes.rewritten or (first and bool(changes.moved))
         if self.table.is_due:
             self.table.read_all(frozenset(one.directory.name for one in self.follower.running()))
+            # These runs are in the table already, or out of it.
+            self._take(Changes(self.follower.use_judge(self.table.judge)), first=True)
         if self.table.study is not None and self.against.use(self.table.study.snapshot):
             for view in self.views.values():
                 view.gaps = None
-        self._view([one for one in changes.grown if one.stage is Stage.RUNNING])
+        self._view([one for one in changes.grown if one.stage is CellState.RUNNING])
         self._bound()
         return self._document()
 
@@ -92,15 +99,16 @@ class LiveStudy:
         """Take note of cells that moved on, and let whole runs join the table."""
         traces: list[RunTrace] = []
         for one, before in changes.moved:
-            if one.stage is not Stage.RUNNING:
+            if one.stage is not CellState.RUNNING:
                 self.views.pop(one.key, None)
                 self._bounds.pop(one.key, None)
-            if one.stage is Stage.DONE and (failure := failure_of(one)) is not None:
-                self._failures.append(failure)
+            self._failures.pop(one.key, None)
+            if one.stage is CellState.DONE and (failure := failure_of(one)) is not None:
+                self._failures[one.key] = failure
             if first:
                 continue
             self._tell(one, before)
-            if one.stage is Stage.DONE:
+            if one.stage is CellState.DONE:
                 trace = self._trace(one)
                 if trace is None:
                     self.table.stale = True
@@ -108,11 +116,11 @@ class LiveStudy:
                     traces.append(trace)
         self.table.join(traces)
 
-    def _tell(self, one: Followed, before: Stage) -> None:
+    def _tell(self, one: Followed, before: CellState) -> None:
         say = self.happenings.add
-        if one.stage is Stage.RUNNING:
+        if one.stage is CellState.RUNNING:
             say(Kind.BEGAN, f"attempt {len(one.seen) + 1}", one.key)
-        elif one.stage is Stage.DONE:
+        elif one.stage is CellState.DONE:
             outcome = one.record.counting
             failed = failure_of(one)
             if failed is not None:
@@ -120,10 +128,10 @@ class LiveStudy:
                 say(Kind.FAILED, f"{failed['status']} ({failed['cause']}){last}", one.key)
             elif outcome is not None and outcome.ending is not None:
                 say(Kind.ENDED, f"{outcome.status.value} after {outcome.ending.elapsed:.2f} s", one.key)
-        elif one.stage in (Stage.INTERRUPTED, Stage.QUARANTINED):
+        elif one.stage in (CellState.INTERRUPTED, CellState.QUARANTINED):
             problems = [text for seen in one.seen[-1:] for text in seen.outcome.problems()]
             say(Kind.INTERRUPTED, problems[0] if problems else one.stage.value, one.key)
-        elif before is Stage.RUNNING:
+        elif before is CellState.RUNNING:
             say(Kind.ENDED, "whole; its candidates wait for a verdict", one.key)
 
     def _trace(self, one: Followed) -> RunTrace | None:
@@ -227,7 +235,7 @@ class LiveStudy:
             "runner": runner.document(),
             "progress": {
                 "planned": len(self.follower.cells),
-                **{stage.value: stages[stage] for stage in Stage},
+                **{stage.value: stages[stage] for stage in CellState if stage is not CellState.NOISY},
                 "failed": len(self._failures),
                 "left": left,
                 "statuses": self._of_table().statuses,
@@ -236,9 +244,10 @@ class LiveStudy:
             },
             "current": not self.table.stale,
             "bounds": self.arm_bounds.document(self.table, self._bounds, self._best_known),
+            "ranking": self.arm_bounds.ranking(self.table.scores),
             "running": {str(key): self._run_document(view) for key, view in self.views.items()},
             "events": self.happenings.documents(),
-            "failures": newest_failures(self._failures),
+            "failures": newest_failures(list(self._failures.values())),
             "fairness": self._fairness_document(),
             "rejected_arms": self._rejected_arms(),
             "beaten": beaten,

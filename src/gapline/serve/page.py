@@ -32,7 +32,7 @@ def study_of(watched: Watched) -> Study:
     """
     known = getattr(watched.live, "study", None)
     # A trace file is read as its options say, which its path alone does not.
-    return known if isinstance(known, Study) else open_study(str(watched.path))
+    return known if isinstance(known, Study) else open_study(str(watched.path), allow_empty=True)
 
 
 class Part(NamedTuple):

@@ -6,29 +6,33 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gapline.journal.cell_state import CellState
+from gapline.journal.line import ERROR_LOG
+from gapline.model.regular import open_regular
 from gapline.run.resume import FAILURES
-from gapline.serve.follow import Followed, Follower, Stage
+from gapline.serve.follow import Followed, Follower
 
 # Of the standard error of a run that failed.
 MOST_BYTES, MOST_LINES = 4096, 10
 MOST_FAILURES = 50
-LEFT = (Stage.MISSING, Stage.INTERRUPTED, Stage.QUARANTINED)
+LEFT = (CellState.MISSING, CellState.INTERRUPTED, CellState.QUARANTINED)
 
 
-def count_stages(follower: Follower) -> Counter[Stage]:
+def count_stages(follower: Follower) -> Counter[CellState]:
     """Count cells by their stage."""
-    found: Counter[Stage] = Counter()
+    found: Counter[CellState] = Counter()
     for (stage, _), number in follower.stages.items():
         found[stage] += number
     return found
 
 
-def coverage_states(stages: Counter[Stage]) -> dict[str, int]:
+def coverage_states(stages: Counter[CellState]) -> dict[str, int]:
     """Return the stages by the words of `Coverage`: what was changed afterwards has no whole attempt either."""
     return {
-        "running": stages[Stage.RUNNING],
-        "interrupted": stages[Stage.INTERRUPTED] + stages[Stage.QUARANTINED],
-        "missing": stages[Stage.MISSING],
+        "running": stages[CellState.RUNNING],
+        "interrupted": stages[CellState.INTERRUPTED] + stages[CellState.QUARANTINED],
+        "missing": stages[CellState.MISSING],
+        "unchecked": stages[CellState.UNCHECKED],
     }
 
 
@@ -57,13 +61,13 @@ def failure_of(one: Followed) -> dict[str, Any] | None:
         "status": counting.outcome.status.value,
         "cause": ending.signal or f"exit code {ending.exit_code}",
         "elapsed": ending.elapsed,
-        "stderr": last_lines(counting.outcome.path.with_name("stderr.log")),
+        "stderr": last_lines(counting.outcome.path.with_name(ERROR_LOG)),
     }
 
 
 def last_lines(path: Path) -> list[str]:
     """Return the last lines of a log, few and short ones."""
-    with contextlib.suppress(OSError), path.open("rb") as stream:
+    with contextlib.suppress(OSError), open_regular(path) as stream:
         size = stream.seek(0, 2)
         stream.seek(max(0, size - MOST_BYTES))
         text = stream.read(MOST_BYTES).decode("utf-8", "replace")

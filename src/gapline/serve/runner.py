@@ -1,6 +1,7 @@
 """Whether somebody still runs a study, and if not, why, and with which command it goes on."""
 
 import contextlib
+import shlex
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -10,12 +11,15 @@ from typing import Any
 
 import msgspec
 
+from gapline.journal.cell_state import CellState
 from gapline.journal.claims import Claimant
 from gapline.model.layout import JOURNALS
+from gapline.model.limits import read_regular
+from gapline.model.reading import waiting_words
 from gapline.model.text import counted
-from gapline.run.campaign import resume_command
+from gapline.run.campaign import read_options, resume_command
 from gapline.run.where.heartbeat import PATIENCE, Beat
-from gapline.serve.follow import Followed, Follower, Stage
+from gapline.serve.follow import Followed, Follower
 from gapline.serve.progress import LEFT
 
 
@@ -56,8 +60,12 @@ class RunnerWatch:
         running, left = follower.running(), follower.count(*LEFT)
         self._claimants = follower.claimants
         alive = self._is_alive()
-        if not running and not left:
-            return Runner(Phase.FINISHED, alive, "every planned run is whole")
+        waiting = follower.count(CellState.UNCHECKED)
+        # A runner that checks gives the verdict on its last run after that run has ended.
+        checks = waiting and alive and "--no-check" not in read_options(self._study)
+        if not running and not left and not checks:
+            wait = f"; {waiting_words(waiting)} (gapline check {shlex.quote(str(self._study))})" if waiting else ""
+            return Runner(Phase.FINISHED, alive, f"every planned run is whole{wait}")
         if alive:
             hosts = sorted({one.host for one in self._claimants if one.is_alive} or {"another machine"})
             return Runner(Phase.RUNNING, True, f"a runner is at work ({', '.join(hosts)})")
@@ -67,7 +75,7 @@ class RunnerWatch:
         if running:
             words = f"the runner is gone; {counted(len(running), 'run')} of it {_are(len(running))} being cleared up"
             return Runner(Phase.STOPPED, False, words, resume)
-        if follower.count(Stage.MISSING) == len(follower.cells):
+        if follower.count(CellState.MISSING) == len(follower.cells):
             return Runner(Phase.NOT_BEGUN, False, "nothing was run yet", resume)
         return Runner(
             Phase.STOPPED, False, f"{_why(follower.open.values())}; {counted(left, 'run')} {_are(left)} left", resume
@@ -86,7 +94,7 @@ class RunnerWatch:
         now, alive = self._clock(), False
         for path in (self._study / JOURNALS).glob("runner-*.json"):
             with contextlib.suppress(OSError, msgspec.MsgspecError):
-                beat = msgspec.json.decode(path.read_bytes(), type=Beat)
+                beat = msgspec.json.decode(read_regular(path), type=Beat)
                 dead = beat.beat < 0 or Claimant(beat.host, beat.process, beat.began).is_alive is False
                 known = self._beats.get(path.name)
                 if known is None or known[0] != beat.beat:
@@ -102,7 +110,9 @@ def _are(number: int) -> str:
 def _why(cells: Iterable[Followed]) -> str:
     """Say why nobody runs the study any more, as the attempts that were cut short tell."""
     endings = [
-        one.seen[-1].outcome.ending for one in cells if one.seen and one.stage in (Stage.INTERRUPTED, Stage.QUARANTINED)
+        one.seen[-1].outcome.ending
+        for one in cells
+        if one.seen and one.stage in (CellState.INTERRUPTED, CellState.QUARANTINED)
     ]
     causes = {ending.cause for ending in endings if ending is not None}
     if "runner lost" in causes:

@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from gapline.model.reading import waiting_words
 from gapline.model.text import counted, printable
 from gapline.report.writers.short_names import legend_lines, short_names
 from gapline.serve.sparkline import sparkline, values_drawn
@@ -54,7 +55,8 @@ def _counts(progress: State) -> str:
     for name in ("done", "running", "unchecked", "left"):
         if progress[name] or name in among:
             some = ", ".join(f"{progress[one]} {one}" for one in among.get(name, ()) if progress[one])
-            parts.append(f"{progress[name]} {name}{f' ({some})' if some else ''}")
+            what = waiting_words(progress[name]) if name == "unchecked" else f"{progress[name]} {name}"
+            parts.append(f"{what}{f' ({some})' if some else ''}")
     return ", ".join(parts)
 
 
@@ -64,15 +66,18 @@ def refusal_lines(state: State) -> list[str]:
     if not refused or progress is None:
         return []
     if state.get("source") != "traces" and not progress["done"]:
-        return [] if state["phase"] == "not begun" else ["no run is whole yet"]
+        if state["phase"] == "not begun":
+            return []
+        return [f"no table: {waiting_words(progress['unchecked'])}" if progress["unchecked"] else "no run is whole yet"]
     hint = [f"Hint: {refused['hint']}"] if refused.get("hint") else []
     return [f"no table: {refused['message']}", *hint]
 
 
 def arm_lines(state: State, curves: State | None, width: int = WIDTH, *, legend: bool = False) -> list[str]:
-    """Return the table of arms, best first: mean of the whole runs, where it may still end, its curve in a line.
+    """Return the table of arms: mean of the whole runs, where it may still end, its curve in a line.
 
-    A long name is shortened in its middle, and written out below where a `legend` is asked for.
+    The ranked arms come first, by the cells that all of them have finished. A long name is shortened in its middle, and
+    written out below where a `legend` is asked for.
     """
     kernels = state.get("kernels") or list(state.get("bounds", {}))
     if not kernels or state["phase"] == "not begun":
@@ -80,27 +85,38 @@ def arm_lines(state: State, curves: State | None, width: int = WIDTH, *, legend:
     lead = kernels[0]
     bounds = {one["arm"]: one for one in state["bounds"].get(lead, {}).get("arms", [])}
     rows = {row["arm"]: row for row in state["arms"]}
-    names = sorted({*rows, *bounds}, key=lambda name: (*_score_key(rows.get(name), lead), name))
+    ranking = state.get("ranking") or {"arms": {}, "words": ""}
+    placed = ranking["arms"].get(lead, {})
+    names = sorted({*rows, *bounds}, key=lambda name: (*_rank_key(placed.get(name)), name))
     if not names:
         return []
     is_open = any(one["open"] for one in bounds.values())
     drawn, top = _curves(curves, state) if width >= _SPARKS else ({}, 1.0)
-    # Numbers take 18 columns, bounds 19 more, and a curve 16.
-    taken = 18 + (19 if is_open else 0) + (16 if drawn else 0)
+    # A mean over other cells than those of the whole runs is shown beside theirs.
+    is_common = any(name in rows and one["mean"] != rows[name]["scores"].get(lead) for name, one in placed.items())
+    # Numbers take 18 columns, a rank 5, the common cells 9, bounds 19, and a curve 16.
+    taken = 18 + (5 if placed else 0) + (9 if is_common else 0) + (19 if is_open else 0) + (16 if drawn else 0)
     room = max(6, min(max(cells(printable(name)) for name in names), width - taken))
     short = short_names(map(printable, names), room)
     between = f"  {'still between':>17}" if is_open else ""
-    lines = [f"{'arm':<{room}} {'runs':>5} {lead[:10]:>10}{between}{'  curve' if drawn else ''}"]
+    common = f" {'common':>8}" if is_common else ""
+    head = f"{'rank ' if placed else ''}{'arm':<{room}} {'runs':>5} {lead[:10]:>10}{common}"
+    lines = [f"{head}{between}{'  curve' if drawn else ''}"]
     for name in names:
         row, ends, curve = rows.get(name), bounds.get(name), drawn.get(name)
         score = None if row is None else row["scores"].get(lead)
         known = "" if ends is None or ends["low"] is None else f"{_rounded(ends['low'])} {_rounded(ends['high'])}"
         spark = "" if curve is None else "  " + sparkline(**curve, width=CURVE, top=top)
-        shown = "-" if score is None else score if isinstance(score, str) else f"{score:.5f}"
+        shown = _mean(score, 5)
         runs = 0 if row is None else row["runs"]
         arm = short[printable(name)]
-        line = f"{arm}{' ' * (room - cells(arm))} {runs:>5} {shown:>10}"
+        one = placed.get(name)
+        rank = f"{'-' if one is None or one['rank'] is None else one['rank']:>4} " if placed else ""
+        line = f"{rank}{arm}{' ' * (room - cells(arm))} {runs:>5} {shown:>10}"
+        if is_common:
+            line += f" {'-' if one is None else _mean(one['mean'], 4):>8}"
         lines.append((line + (f"  {known:>17}" if is_open else "") + spark).rstrip())
+    lines += wrapped([ranking["words"]] if ranking["words"] else [], width)
     decided = [pair for pair in state["bounds"].get(lead, {}).get("pairs", []) if pair["decided"]]
     if decided and is_open:
         words = [f"{p['better']} before {p['b'] if p['better'] == p['a'] else p['a']}" for p in decided[:3]]
@@ -110,9 +126,13 @@ def arm_lines(state: State, curves: State | None, width: int = WIDTH, *, legend:
     return [*lines, *(legend_lines(whole, width) if legend else ())]
 
 
-def _score_key(row: State | None, kernel: str) -> tuple[bool, float]:
-    score = None if row is None else row["scores"].get(kernel)
-    return (False, score) if isinstance(score, int | float) else (True, 0.0)
+def _rank_key(placed: State | None) -> tuple[bool, int]:
+    rank = None if placed is None else placed["rank"]
+    return (True, 0) if rank is None else (False, rank)
+
+
+def _mean(score: float | str | None, digits: int) -> str:
+    return "-" if score is None else score if isinstance(score, str) else f"{score:.{digits}f}"
 
 
 def _rounded(value: float) -> str:

@@ -22,6 +22,7 @@ from gapline.capture.renew import Reused, standing_campaign
 from gapline.envelope.build import Envelopes, build_envelopes
 from gapline.errors import GaplineError
 from gapline.journal.index import Index
+from gapline.journal.verdicts import Judge
 from gapline.model.campaign import Campaign
 from gapline.model.contract import Contract
 from gapline.model.tables import RUN_KEY, RunKey
@@ -65,6 +66,7 @@ class Table:
         self.stale = True
         self.keys: set[RunKey] = set()
         self.fulls = self.joined = 0
+        self.judge: Judge | None = None
         self._reused: Reused | None = None
         self._since = clock()
         self._spent = 0.0
@@ -100,6 +102,7 @@ class Table:
 
     def _campaign(self, running: frozenset[str]) -> Campaign:
         survey = survey_study(self.path, self._index, running=running)
+        self.judge = survey.judge
         known = self._reused
         reused = known if known is not None and known.fits(survey) else standing_campaign(self.path, survey)
         campaign = build_campaign(survey, self._index, reuse=(lambda *_: None) if reused is None else reused.run)
@@ -187,7 +190,7 @@ class Table:
             count_coverage(scores.frame, study.references[0].label.unreferenced),
             planned=study.coverage.planned,
             removed=study.coverage.removed,
-            **{name: states.get(name, 0) for name in ("running", "interrupted", "missing")},
+            **{name: states.get(name, 0) for name in ("running", "interrupted", "missing", "unchecked")},
         )
         counted = replace(summary, reading=replace(summary.reading, coverage=coverage))
         read = study.campaign.diagnostics
@@ -226,7 +229,8 @@ def score_part(study: Study, campaign: Campaign, contract: Contract) -> Study:
     )
     envelopes = build_envelopes(campaign, transform=scale, unchecked=unchecked)
     registered = None if study.register is None else study.register.snapshot_digests()
-    entries = choose_references(study.stored, envelopes, stated["policy"], registered, study.tolerance)
+    late = () if study.register is None else study.register.late_digests()
+    entries = choose_references(study.stored, envelopes, stated["policy"], registered, study.tolerance, late=late)
     return replace(study, campaign=campaign, envelopes=envelopes, references=entries)
 
 

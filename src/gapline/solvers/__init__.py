@@ -6,10 +6,11 @@ A solver prints one JSON object per line on its standard output, flushed at once
     {"objective": 1234.5, "solution": [[1, 2], [3]]}
     {"objective": 1200.0, "solution": [[1, 3], [2]], "time": 0.7, "bound": 900.0}
 
-The first line says who it is. Each later line is a candidate: what the solver believes the objective to be and a
-solution that the checker can read; `time` (the solver's own seconds) and `bound` (a dual bound) may be added. The host
-stamps the line when it arrives. Any program in any language that does this is a solver: see `solver = "command"`.
-In Python, `run_adapter` with `announce` and `emit` does the printing; `gapline.testing.AdapterSuite` tests an adapter.
+The first line says who it is, and with `"model": "mean travel times"` that it solves a simplified model. Each later
+line is a candidate: what the solver believes the objective to be and a solution that the checker can read; `time`
+(the solver's own seconds) and `bound` (a dual bound) may be added. The host stamps the line when it arrives. Any
+program in any language that does this is a solver: see `solver = "command"`. In Python, `run_adapter` with `announce`
+and `emit` does the printing; `gapline.testing.AdapterSuite` tests an adapter.
 """
 
 from importlib import import_module
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
         arms_lack,
         check_setup,
         command_line,
+        model_of,
         program_files,
+        simplified_arms,
         solver_identity,
     )
     from gapline.solvers.protocol import Task, announce, emit, emit_bound, run_adapter
@@ -31,7 +34,7 @@ _PROTOCOL = ("Task", "announce", "emit", "emit_bound", "run_adapter")
 
 __all__ = [
     "Adapter", "Option", "Task", "announce", "arms_lack", "check_setup", "command_line", "emit", "emit_bound",
-    "program_files", "run_adapter", "solver_identity",
+    "model_of", "program_files", "run_adapter", "simplified_arms", "solver_identity",
 ]  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """The adapters that ship with gapline, those that other packages bring, and the command line that starts each."""
 
+import contextlib
 import json
 import re
 import shutil
@@ -10,8 +11,11 @@ from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
 
 from gapline.errors import EnvironmentLacksError, GaplineError, closest
-from gapline.model.contract import PLACEHOLDERS, SOLVER_ENTRY_POINTS, Arm
+from gapline.model.contract import PLACEHOLDERS, SOLVER_ENTRY_POINTS, Arm, Contract
+from gapline.model.expand import chosen
+from gapline.model.tables import EXACT_MODEL
 from gapline.solvers.jdk import jdk_lack
+from gapline.solvers.simplified_models import exact_model, optional_slices_name, sliced_model_name, static_model_name
 
 # Runs start in the study directory. Without -P a file `pyvrp.py` there would be imported in the place of the package.
 PYTHON = (sys.executable, "-P")
@@ -39,6 +43,8 @@ class Option:
         return ""
 
 
+# Options and instance file in; out comes what is solved in place of the instance, or nothing.
+Model = Callable[[Mapping[str, object], Path], str]
 # Options and study directory in, what is missing out.
 Lacks = Callable[[Mapping[str, object], Path], str | None]
 
@@ -52,7 +58,8 @@ class Adapter:
     """A child program that drives one solver: `python -m MODULE`, which reads its task as `solvers.protocol` does.
 
     `package` is what it imports, `extra` the extra of gapline that brings it (none for an adapter of another package),
-    and `lacks` says in a few words what else is missing, given the options and the study directory. A package offers
+    and `lacks` says in a few words what else is missing, given the options and the study directory. `model` names the
+    simplified problem that it solves in place of an instance, such as "mean travel times", or nothing. A package offers
     one under the name that contracts use, through the entry point group `gapline.solvers`.
     """
 
@@ -61,6 +68,7 @@ class Adapter:
     options: Mapping[str, Option] = field(default_factory=dict)
     extra: str = ""
     lacks: Lacks = _nothing
+    model: Model = exact_model
 
 
 def _hexaly_lack(_options: Mapping[str, object], _study: Path) -> str | None:
@@ -91,22 +99,31 @@ _TIMEFOLD = {"compile": _word("full", "fast")} | _STEPS
 _VROOM = {"problem": _word("vrptw", "cvrp"), "exploration": Option(among=tuple(range(6)))}
 
 
-def _ours(module: str, package: str, options: Mapping[str, Option], extra: str, lacks: Lacks = _nothing) -> Adapter:
-    return Adapter(f"gapline.solvers.{module}", package, options, extra, lacks)
+def _ours(
+    module: str,
+    package: str,
+    options: Mapping[str, Option],
+    extra: str,
+    lacks: Lacks = _nothing,
+    model: Model = exact_model,
+) -> Adapter:
+    return Adapter(f"gapline.solvers.{module}", package, options, extra, lacks, model)
 
 
 ADAPTERS = {
     "kayros": _ours("kayros", "kayros", _KAYROS, "routing"),
     "kayros.lera": _ours("kayros_lera", "kayros", _STEPS, "routing"),
-    "pyvrp": _ours("pyvrp", "pyvrp", _STATIC, "routing"),
-    "ortools": _ours("ortools_routing", "ortools", _STATIC | {"metaheuristic": _SEARCHES}, "routing"),
-    "vrp-cli": _ours("vrp_cli", "vrp-cli", _PROBLEM | _SLICES | _STEPS, "solvers"),
+    "pyvrp": _ours("pyvrp", "pyvrp", _STATIC, "routing", model=static_model_name),
+    "ortools": _ours(
+        "ortools_routing", "ortools", _STATIC | {"metaheuristic": _SEARCHES}, "routing", model=static_model_name
+    ),
+    "vrp-cli": _ours("vrp_cli", "vrp-cli", _PROBLEM | _SLICES | _STEPS, "solvers", model=sliced_model_name),
     "hygese": _ours("hygese", "hygese", _STEPS, "solvers"),
     "pyvroom": _ours("pyvroom", "pyvroom", _VROOM, "solvers"),
     "timefold": _ours("timefold", "solverforge-legacy", _TIMEFOLD, "timefold", lambda _options, _study: jdk_lack()),
-    "hexaly": _ours("hexaly", "hexaly", _SLICES | _STEPS, "hexaly", _hexaly_lack),
+    "hexaly": _ours("hexaly", "hexaly", _SLICES | _STEPS, "hexaly", _hexaly_lack, optional_slices_name),
     # Its jars are the user's; what the package brings is the reading of instances.
-    "jsprit": _ours("jsprit", "vrplib", {"jar": Option((list,))} | _STATIC, "routing", _jsprit_lack),
+    "jsprit": _ours("jsprit", "vrplib", {"jar": Option((list,))} | _STATIC, "routing", _jsprit_lack, static_model_name),
     "highs": _ours("highs", "highspy", _STEPS, "mip"),
     "scip": _ours("scip", "pyscipopt", _STEPS, "mip"),
     "cpsat": _ours("cpsat", "ortools", _STEPS, "mip"),
@@ -180,6 +197,31 @@ def solver_identity(arm: Arm) -> str:
         return " ".join(["command", *arm.command])
     adapter = find_adapter(arm.solver)
     return f"{adapter.package} {version(adapter.package)}"
+
+
+def model_of(arm: Arm, path: str | Path) -> str:
+    """Name what an arm solves in place of an instance: as its contract states, else as its adapter does.
+
+    >>> model_of(Arm(name="a", solver="pyvrp"), "a.vrp.json"), model_of(Arm(name="a", solver="pyvrp"), "a.vrp")
+    ('mean travel times', '')
+    >>> model_of(Arm(name="a", solver="pyvrp", model="exact"), "a.vrp.json")
+    'exact'
+    """
+    if arm.model or arm.solver == "command":
+        return arm.model
+    return find_adapter(arm.solver).model(arm.options, Path(path))
+
+
+def simplified_arms(contract: Contract) -> dict[str, str]:
+    """Return the arms of a contract that solve a simplified model of some instance, and which, before any is run."""
+    found: dict[str, dict[str, None]] = {}
+    for arm in contract.arms:
+        # An adapter that is not installed here says nothing; the runs say it then.
+        with contextlib.suppress(EnvironmentLacksError):
+            for instance in contract.instances:
+                if chosen(arm, instance) and (model := model_of(arm, instance.path)) not in ("", EXACT_MODEL):
+                    found.setdefault(arm.name, {})[model] = None
+    return {name: " and ".join(models) for name, models in found.items()}
 
 
 def program_files(arm: Arm, study: Path) -> list[Path]:

@@ -16,6 +16,7 @@ from gapline.errors import EnvironmentLacksError
 from gapline.solvers.day_slices import load_day
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
 from gapline.solvers.route_clock import RouteClock, read_clock
+from gapline.solvers.simplified_models import optional_slices_name
 
 # Lateness below this is rounding, which the checker judges.
 ROUNDING = 1e-9
@@ -24,7 +25,7 @@ ROUNDING = 1e-9
 def solve(task: Task) -> None:
     """Stream the best solution of every second in which there is a better one."""
     hexaly = import_module("hexaly.optimizer")
-    announce("hexaly")
+    announce("hexaly", model=optional_slices_name(task.options, task.instance))
     clock = read_clock(load_day(task.instance), task.options.get("slices"))
     try:
         optimizer = hexaly.HexalyOptimizer()

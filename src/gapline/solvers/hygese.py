@@ -9,7 +9,8 @@ from typing import Any
 
 from gapline.errors import UsageError
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
-from gapline.solvers.static_model import guess_problem, read_model
+from gapline.solvers.simplified_models import guess_problem
+from gapline.solvers.static_model import read_model
 
 
 def solve(task: Task) -> None:

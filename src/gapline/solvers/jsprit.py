@@ -22,6 +22,7 @@ from pathlib import Path
 from gapline.errors import EnvironmentLacksError
 from gapline.solvers.jdk import OLDEST, find_java, jdk_lack
 from gapline.solvers.protocol import Task, announce, run_adapter
+from gapline.solvers.simplified_models import static_model_name
 from gapline.solvers.static_model import StaticModel, read_model
 
 PROGRAM = Path(__file__).with_name("GaplineJsprit.java")
@@ -44,7 +45,7 @@ def solve(task: Task) -> None:
         raise EnvironmentLacksError(lacking or "no java")
     jars = [str(jar) for jar in task.options["jar"]]
     compiled = class_folder([Path(jar) for jar in jars])
-    announce("jsprit", jar_version(jars))
+    announce("jsprit", jar_version(jars), model=static_model_name(task.options, task.instance))
     with tempfile.TemporaryFile("w+", encoding="utf-8") as problem:
         problem.write(problem_text(read_model(task)))
         problem.seek(0)

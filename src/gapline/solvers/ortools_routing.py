@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
+from gapline.solvers.simplified_models import static_model_name
 from gapline.solvers.static_model import StaticModel, read_model
 
 METAHEURISTICS = ("guided_local_search", "simulated_annealing", "tabu_search", "greedy_descent")
@@ -24,7 +25,7 @@ def solve(task: Task) -> None:
     from ortools.constraint_solver import pywrapcp, routing_enums_pb2
 
     metaheuristic = task.option("metaheuristic", METAHEURISTICS[0], among=METAHEURISTICS)
-    announce("ortools")
+    announce("ortools", model=static_model_name(task.options, task.instance))
     model = read_model(task)
     manager = pywrapcp.RoutingIndexManager(model.instance.customers + 1, model.vehicles, 0)
     iterations = task.iterations()

@@ -91,10 +91,18 @@ def read_task(arguments: list[str] | None = None) -> Task:
     return Task(Path(given.instance), given.seed, given.horizon, given.threads, given.options)
 
 
-def announce(solver: str, version: str = "", *, terminal_only: bool = False) -> None:
-    """Print the first line: who solves, in which version (else the package's own), and whether only its end prints."""
+def announce(solver: str, version: str = "", *, terminal_only: bool = False, model: str = "") -> None:
+    """Print the first line: who solves, in which version (else the package's own), and whether only its end prints.
+
+    `model` names the problem that is solved where it is not that of the instance, such as "mean travel times": the arm
+    is then described and not compared, unless the contract states that the model is exact.
+    """
     found = version or metadata.version(solver)
-    _print_line({"solver": solver, "version": f"{found}, terminal solution only" if terminal_only else found})
+    stated: dict[str, object] = {
+        "solver": solver,
+        "version": f"{found}, terminal solution only" if terminal_only else found,
+    }
+    _print_line(stated | ({"model": model} if model else {}))
 
 
 def emit(objective: float, solution: object, *, time: float | None = None, bound: float | None = None) -> None:

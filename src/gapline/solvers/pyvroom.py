@@ -11,7 +11,8 @@ from typing import Any
 
 from gapline.errors import UsageError
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
-from gapline.solvers.static_model import StaticModel, guess_problem, read_model
+from gapline.solvers.simplified_models import guess_problem
+from gapline.solvers.static_model import StaticModel, read_model
 
 PROBLEMS = ("vrptw", "cvrp")
 

@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
+from gapline.solvers.simplified_models import static_model_name
 from gapline.solvers.static_model import StaticModel, read_model
 
 # PyVRP's own value for no limit in time.
@@ -19,7 +20,7 @@ def solve(task: Task) -> None:
     from pyvrp.IteratedLocalSearch import IteratedLocalSearchCallbacks, IteratedLocalSearchParams
     from pyvrp.stop import MaxIterations
 
-    announce("pyvrp")
+    announce("pyvrp", model=static_model_name(task.options, task.instance))
     model = read_model(task)
 
     def emit_solution(solution: Any) -> None:

@@ -1,7 +1,8 @@
 """What a solver of static routing problems is given: CVRP and VRPTW as they are, TDVRPTW as one slice of the day.
 
 A slice replaces each travel-time function by one number: its minimum, mean, value at midday or maximum. Its solutions
-may well break the windows of the true problem, which is for the checker to say: such arms belong to tier 2.
+may well break the windows of the true problem, which is for the checker to say: such arms are of tier 2
+(`simplified_models`).
 """
 
 import math
@@ -12,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gapline.check.routing_files import RoutingInstance, read_cvrp, read_vrptw
-from gapline.errors import UsageError
 from gapline.solvers.day_slices import load_day, mean_travel, windows_of
 from gapline.solvers.protocol import Task
+from gapline.solvers.simplified_models import guess_problem
 
 PROBLEMS = ("tdvrptw", "vrptw", "cvrp")
 SLICES = ("min", "mean", "mid", "max")
@@ -43,18 +44,6 @@ def read_model(task: Task) -> StaticModel:
     if problem == "vrptw":
         return StaticModel(read_vrptw(task.instance))
     return StaticModel(read_slice(task.instance, task.option("slice", "mean", among=SLICES)), minimise_duration=True)
-
-
-def guess_problem(path: Path) -> str:
-    """Return the problem that a file's name suggests.
-
-    >>> [guess_problem(Path(name)) for name in ("a.vrp.json", "a.vrp", "a.txt")]
-    ['tdvrptw', 'cvrp', 'vrptw']
-    """
-    for suffix, problem in ((".vrp.json", "tdvrptw"), (".vrp", "cvrp"), (".txt", "vrptw")):
-        if path.name.endswith(suffix):
-            return problem
-    raise UsageError(f"{path}: expected .vrp.json, .vrp or .txt, got {path.suffix!r}", hint="set options.problem")
 
 
 def read_slice(path: Path, which: str) -> RoutingInstance:

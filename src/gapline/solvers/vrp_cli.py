@@ -17,7 +17,8 @@ import numpy as np
 
 from gapline.solvers.day_slices import cut_day, load_day
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
-from gapline.solvers.static_model import SCALE, StaticModel, guess_problem, read_model
+from gapline.solvers.simplified_models import guess_problem, sliced_model_name
+from gapline.solvers.static_model import SCALE, StaticModel, read_model
 
 SLICES = (1, 5, 24, 96)
 # Longer than any day: windows of a problem that has none.
@@ -27,7 +28,7 @@ OPEN = 10**8
 def solve(task: Task) -> None:
     """Print the last solution of vrp-cli, when it serves every customer."""
     vrp_cli = import_module("vrp_cli")
-    announce("vrp-cli", terminal_only=True)
+    announce("vrp-cli", terminal_only=True, model=sliced_model_name(task.options, task.instance))
     count = task.option("slices", 1, among=SLICES)
     model = read_model(task)
     matrices = time_matrices(task, model, count)

@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from gapline.capture.candidate_checks import check_source
+from gapline.capture.direction import check_direction, state_sense, with_notes
+from gapline.capture.merge import gathered
 from gapline.capture.opened import identity_of, naming_packages, study_folder
 from gapline.capture.planned import runs_of_contract, with_empty_runs
-from gapline.capture.read import matching, read, read_in_parts
+from gapline.capture.read import matching, read_in_parts
+from gapline.contract.choices import InputChoices, Sense, TimeUnit
 from gapline.envelope.build import NOT_POSITIVE, Unchecked, build_envelopes
 from gapline.errors import GaplineError, UsageError, closest, listing
 from gapline.model.campaign import Campaign, as_patterns
@@ -30,20 +34,32 @@ from gapline.reference.alarm import find_alarms
 from gapline.reference.choose import choose_references, stored_snapshots
 from gapline.reference.contradictions import find_contradictions, find_stored_contradictions
 from gapline.reference.given import References
+from gapline.reference.policy import first_start, reference_notes
 from gapline.reference.scorable import find_unscorable, settle_scale
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.function_weight import Weight
 from gapline.scoring.reading import descriptive_arms
 from gapline.scoring.scores import DEFAULT_GOALS
+from gapline.study.contract_changes import contract_changes
 from gapline.study.own_code import load_functions, load_time_weight
-from gapline.study.present import Missing, absent_cells, count_cells, plan_cells
-from gapline.study.stated import DEFAULT_KERNEL, Pair, declared_choices, lead_goals, read_contract
+from gapline.study.present import (
+    Missing,
+    absent_cells,
+    count_begun,
+    count_cells,
+    plan_cells,
+    shared_runs,
+    shared_units,
+    without_waiting,
+)
+from gapline.study.stated import DEFAULT_KERNEL, DRAW_SEED, LEVEL, Pair, declared_choices, lead_goals, read_contract
 from gapline.study.study import Study
 from gapline.summary.bootstrap import DRAWS
 from gapline.summary.estimate import DEFAULT_METHOD, parse_method
 
 if TYPE_CHECKING:
     from gapline.journal.register import Register
+    from gapline.model.contract import Contract
     from gapline.model.replication import Replicated
 
 
@@ -57,6 +73,11 @@ def open_study(
     negate: str | Sequence[str] = (),
     columns: str | Mapping[str, str] | None = None,
     decimal: str | None = None,
+    sense: Sense | None = None,
+    time_unit: TimeUnit | None = None,
+    number_runs: bool = False,
+    sort_rows: bool = False,
+    allow_empty: bool = False,
     strict: bool = False,
     missing: str | Missing = Missing.LEAVE_OUT,
     references: References | None = None,
@@ -95,13 +116,19 @@ def open_study(
         or several of them, campaign directories, trace files, zips or patterns of them, frames, campaigns.
     arm, panel, instance, exclude
         Names or patterns to keep; instances to leave out.
-    columns, decimal, strict
-        How tables among the sources differ from a neutral trace, and whether problems are refused; see `gapline.read`.
+    columns, decimal, time_unit, number_runs, sort_rows, allow_empty, strict
+        How tables among the sources differ from a neutral trace, what their rows mean, and whether problems are
+        refused; see `gapline.read`.
+    sense
+        "min" or "max" where neither the source nor its contract states the direction of the objective. Without it,
+        a source whose objectives rise over time is refused.
     negate
         Arms whose source reports the negated objective: what they say is negated.
     missing
-        Planned cells without a whole attempt: `leave-out` (counted, and no order is headlined), `empty` (they count as
-        runs that found nothing: for a closed campaign) or `refuse`.
+        Runs that an arm lacks. `leave-out` ranks the largest group of arms that ran the same instances and lists the
+        others below it; planned cells without a whole attempt are counted, and no order is headlined. `common` ranks
+        all arms on the instances that every one of them ran. `empty` counts planned cells without a whole attempt,
+        without a plan those that any other arm has, as runs that found nothing (for a closed campaign). `refuse` fails.
     references, snapshots
         Reference values (by instance, a CSV, a `.solu` file, a store such as `mamut:PATH@COMMIT`) or snapshots; else
         the contract's, else those that the sources carry.
@@ -155,42 +182,39 @@ def open_study(
     if not sources:
         raise UsageError("open_study: expected at least one source, got none")
     kernels, statistics, tier_two, goals = map(several, (kernels, statistics, tier_two, goals))
-    # One pattern may stand for several sources, which are then several here too.
-    sources = tuple(
-        one for source in sources for one in (matching(source) if isinstance(source, str | Path) else [source])
-    )
-    paths = tuple(source for source in sources if isinstance(source, str))
-    # Several sources have no contract in common: choices that one of them declares would bind the others.
-    folder = study_folder(paths[0]) if len(sources) == 1 and paths else None
+    sources, paths, folder = _settle_sources(sources)
     packages = tuple(known for path in dict.fromkeys(paths) if (known := identity_of(path)) is not None)
-    contract, text, register = read_contract(folder)
+    contract, text, known_register = read_contract(folder)
     stated = declared_choices(contract)
     wanted = {
         name: as_patterns(given)
         for name, given in (("arm", arm), ("panel", panel), ("instance", instance), ("exclude", exclude))
     }
-    dialect: dict[str, Any] = {"columns": columns, "decimal": decimal, "strict": strict, "checker": checker}
-    whole = _negated(_read(sources, workers, **dialect) if campaign is None else campaign, negate)
+    dialect: dict[str, Any] = {
+        "columns": columns, "decimal": decimal, "sense": sense, "time_unit": time_unit, "number_runs": number_runs,
+        "sort_rows": sort_rows, "allow_empty": allow_empty, "strict": strict, "checker": checker,
+    }  # fmt: skip
+    whole, noticed = _read(sources, campaign, workers, negate, stated.get("stated_sense"), **dialect)
     scaling = _time_scale(time_scale or stated.get("time_scale", ()), whole)
+    register = None if known_register is None else replace(known_register, start=first_start(whole.runs))
     # A contract beside an imported campaign planned nothing that we ran: it names the arms, no cells.
     planned = contract if folder is not None and (folder / JOURNALS).is_dir() else None
     kept, removed = runs_of_contract(whole, contract, cells=planned is not None)
-    campaign = kept.filter(**wanted)
-    cells = plan_cells(campaign, planned, wanted)
+    accepted: dict[str, Any] = {
+        "horizon": horizon,
+        "unchecked": _unchecked(validation, stated.get("validation"), allow_unchecked),
+    }
+    campaign, waiting = without_waiting(kept.filter(**wanted), accepted["unchecked"])
+    cells = plan_cells(campaign, planned, wanted, waiting)
     rule, absent = absent_cells(cells, missing)
     if rule is Missing.EMPTY and absent.height:
         campaign = with_empty_runs(campaign, absent, contract)
     campaign = campaign if scaling is None else scale_times(campaign, scaling)
-    noticed: list[str] = []
     stored = stored_snapshots(paths, folder, contract, references, snapshots, noticed)
     chosen_kernels = tuple(kernels) or stated.get("kernels") or (DEFAULT_KERNEL,)
     chosen_statistics = load_functions(folder, kernels, statistics, stated, noticed, allow_code=allow_code)
     chosen_weight = load_time_weight(folder, weight, stated.get("weight", "uniform"), allow_code=allow_code)
     chosen_policy = policy or stated.get("policy")
-    accepted: dict[str, Any] = {
-        "horizon": horizon,
-        "unchecked": _unchecked(validation, stated.get("validation"), allow_unchecked),
-    }
     scale = settle_scale(
         campaign,
         as_patterns(transform) or stated.get("transform", ()),
@@ -202,32 +226,30 @@ def open_study(
     left_out: dict[str, str] = {}
     if leave_out_unscorable:
         left_out = find_unscorable(campaign, scale, stored, policy=chosen_policy, **accepted)
-    unscorable = pl.col("instance").is_in(list(left_out))
-    dropped = dict(campaign.runs.filter(unscorable).group_by("arm").len().iter_rows()) if left_out else {}
+    dropped: dict[str, int] = {}
     if left_out:
-        campaign = replace(campaign, runs=campaign.runs.filter(~unscorable))
-        cells, scale = None if cells is None else cells.filter(~unscorable), scale.without(left_out)
-        if not len(campaign):
-            raise GaplineError(
-                f"expected instances that can be scored, got none: {_shown(left_out)}", hint=NOT_POSITIVE
-            )
+        campaign, cells, dropped = _without_instances(campaign, cells, left_out)
+        scale = scale.without(left_out)
+    arms = set(campaign.rows.names("arm"))
+    named_two = tier_two or [a for a in stated.get("tier_two", ()) if a in arms]
+    descriptive = descriptive_arms(campaign.runs, named_two, exact=stated.get("exact", ()))
+    lacking, unshared = 0, dict[str, int]()
+    if rule is Missing.COMMON:
+        campaign, lacking, unshared = shared_runs(campaign, contract, tier_two=descriptive)
+        descriptive = tuple(arm for arm in descriptive if arm in campaign.rows.names("arm"))
     doing("building the envelopes")
-    envelopes = build_envelopes(campaign, transform=scale, workers=workers, **accepted)
-    registered = None if register is None else register.snapshot_digests()
+    envelopes = build_envelopes(campaign, transform=scale, allow_empty=allow_empty, workers=workers, **accepted)
     chosen_tolerance = stated.get("tolerance", TOLERANCE)
     entries = choose_references(
         stored,
         envelopes,
         chosen_policy,
-        registered,
+        None if register is None else register.snapshot_digests(),
         chosen_tolerance,
+        late=() if register is None else register.late_digests(),
         named=None if contract is None else contract.reference.snapshot,
     )
-    arms = set(campaign.rows.names("arm"))
-    named_two = tuple(tier_two) or tuple(a for a in stated.get("tier_two", ()) if a in arms)
-    descriptive = descriptive_arms(envelopes.runs, named_two)
     pairs, before = _contrasts(contrasts, stated.get("contrasts", ()), register, arms, descriptive)
-    remarks = _remarks(campaign, register, removed, absent.height if rule is Missing.EMPTY else 0, left_out)
     return Study(
         sources=paths,
         title=title or stated.get("title") or "gapline report",
@@ -248,9 +270,9 @@ def open_study(
         declared=pairs,
         registered=before,
         interval=parse_method(interval or stated.get("interval", DEFAULT_METHOD)).value,
-        level=stated.get("level", 0.95) if level is None else level,
+        level=stated.get("level", LEVEL) if level is None else level,
         draws=stated.get("draws", DRAWS) if draws is None else draws,
-        seed=stated.get("seed", 1) if seed is None else seed,
+        seed=stated.get("seed", DRAW_SEED) if seed is None else seed,
         simultaneous=stated.get("simultaneous", False) if simultaneous is None else simultaneous,
         planned=cells,
         coverage=count_cells(
@@ -261,6 +283,10 @@ def open_study(
             filled=rule is Missing.EMPTY,
             removed=removed,
             unscorable=sum(dropped.values()),
+            unshared=sum(unshared.values()),
+            shared=shared_units(envelopes.runs) if lacking else None,
+            unchecked=waiting.height,
+            begun=count_begun(campaign),
         ),
         alarms=(
             *(find_alarms(stored, envelopes, tolerance=chosen_tolerance) if stored else ()),
@@ -270,13 +296,44 @@ def open_study(
         statistics=chosen_statistics,
         horizon=horizon,
         time_scale=scaling,
-        remarks=(*remarks, *noticed),
+        remarks=(
+            *_remarks(kept, contract, register, removed, absent.height if rule is Missing.EMPTY else 0, left_out),
+            *noticed,
+            *reference_notes(stored, envelopes, register),
+        ),
         left_out=left_out,
         dropped=dropped,
         package=packages[0] if folder is not None and packages else None,
         packages=packages,
         replication=_replication(folder),
+        missing=rule.value,
+        lacking=lacking,
+        unshared=unshared,
+        given=tuple(name for name, value in (("sense", sense), ("validation", validation)) if value is not None),
     )
+
+
+def _settle_sources(given: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[str, ...], Path | None]:
+    """Return the sources, those of them that are paths, and the study directory where the one source is a study."""
+    # One pattern may stand for several sources, which are then several here too.
+    sources = tuple(
+        one for source in given for one in (matching(source) if isinstance(source, str | Path) else [source])
+    )
+    paths = tuple(source for source in sources if isinstance(source, str))
+    # Several sources have no contract in common: choices that one of them declares would bind the others.
+    return sources, paths, study_folder(paths[0]) if len(sources) == 1 and paths else None
+
+
+def _without_instances(
+    campaign: Campaign, cells: pl.DataFrame | None, left_out: Mapping[str, str]
+) -> tuple[Campaign, pl.DataFrame | None, dict[str, int]]:
+    """Leave out the runs and cells of some instances; return with them how many runs each arm loses."""
+    unscorable = pl.col("instance").is_in(list(left_out))
+    dropped = dict(campaign.runs.filter(unscorable).group_by("arm").len().iter_rows())
+    kept = replace(campaign, runs=campaign.runs.filter(~unscorable))
+    if not len(kept):
+        raise GaplineError(f"expected instances that can be scored, got none: {_shown(left_out)}", hint=NOT_POSITIVE)
+    return kept, None if cells is None else cells.filter(~unscorable), dropped
 
 
 def _replication(folder: Path | None) -> "Replicated | None":
@@ -292,9 +349,13 @@ def open_studies(sources: Sequence[str], /, **choices: Any) -> dict[str, Study]:
     """Open several sources, each as a study of its own, under the same choices; a host may be in one of them alone."""
     if choices.get("time_scale"):
         tables: dict[str, Any] = {
-            name: choices[name] for name in ("columns", "decimal", "strict", "checker") if name in choices
+            name: choices[name]
+            for name in ("columns", "decimal", "strict", "checker", *InputChoices.__annotations__)
+            if name in choices
         }
-        choices["time_scale"] = settle_time_scale(choices["time_scale"], [read(source, **tables) for source in sources])
+        choices["time_scale"] = settle_time_scale(
+            choices["time_scale"], [read_in_parts(source, **tables) for source in sources]
+        )
     given = choices.get("references") or choices.get("snapshots")
     own = {} if given or len(sources) < 2 else {one: _own(one) for one in sources}
     lenders = [source for source, snapshots in own.items() if snapshots]
@@ -316,11 +377,29 @@ def _own(source: str) -> tuple[Snapshot, ...]:
     return stored_snapshots(paths, folder, contract, None, ())
 
 
-def _read(sources: tuple[Any, ...], workers: Workers | None, **dialect: Any) -> Campaign:
+def _read(
+    sources: tuple[Any, ...],
+    known: Campaign | None,
+    workers: Workers | None,
+    negate: str | Sequence[str],
+    declared: Mapping[str, str] | None,
+    *,
+    sense: Sense | None,
+    **dialect: Any,
+) -> tuple[Campaign, list[str]]:
+    """Read the sources, unless their campaign is known, and say what there is to say of their direction."""
+    if known is not None:
+        # Of runs in progress the direction is not judged.
+        return _negated(known, negate), []
     doing("reading the runs")
+    # What is stated holds of the objectives that are scored: of an arm that is negated, of what results.
+    before = None if negate else sense
+    found = read_in_parts(sources[0] if len(sources) == 1 else list(sources), sense=before, **dialect)
     # Workers read the files themselves, so that nothing of a campaign in parts is gathered here.
-    reader = read if workers is None else read_in_parts
-    return reader(sources[0] if len(sources) == 1 else list(sources), **dialect)
+    found = with_notes(found, check_source(found, allow_empty=dialect["allow_empty"]))
+    found = gathered(found) if workers is None else found
+    whole = state_sense(_negated(found, negate), sense)
+    return whole, check_direction(whole, declared)
 
 
 def _negated(campaign: Campaign, arms: str | Sequence[str]) -> Campaign:
@@ -370,11 +449,20 @@ def _contrasts(
 
 
 def _remarks(
-    campaign: Campaign, register: "Register | None", removed: int, filled: int, unscorable: Mapping[str, str]
+    campaign: Campaign,
+    contract: "Contract | None",
+    register: "Register | None",
+    removed: int,
+    filled: int,
+    unscorable: Mapping[str, str],
 ) -> tuple[str, ...]:
     """Say what changed after the first run or between runs, and what was left out or filled in."""
-    changes = [] if register is None else register.changes()
-    remarks = [f"changed after the first run: {change}" for change in changes]
+    remarks = [] if register is None else register.notes()
+    for name, (recorded, today) in ({} if contract is None else contract_changes(contract, campaign.runs)).items():
+        # The register names it too, unless it was written later or does not know the field.
+        known = tuple(f"changed after the first run: {prefix}{name}: " for prefix in ("time ", ""))
+        if not any(remark.startswith(known) for remark in remarks):
+            remarks.append(f"{known[0]}{recorded} became {today} (as the journals show)")
     remarks += version_changes(campaign.runs)
     if removed:
         remarks.append(f"{removed:,} runs belong to arms or cells that the contract does not have: left out")

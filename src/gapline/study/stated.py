@@ -1,14 +1,17 @@
 """What a contract states about the reading of its study, by the names of `open_study`."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gapline.model.campaign import as_patterns
 from gapline.model.layout import CAMPAIGN, CARRIED_REFERENCES, CONTRACT_FILE
 from gapline.model.limits import read_document
+from gapline.model.tables import EXACT_MODEL
 from gapline.reference.policy import Policy
 from gapline.scoring.scores import DEFAULT_GOALS
+from gapline.summary.bootstrap import DRAWS
+from gapline.summary.estimate import DEFAULT_METHOD
 
 if TYPE_CHECKING:
     from gapline.journal.register import Register
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 
 Pair = tuple[str, str]
 DEFAULT_KERNEL = "squeezed"
+LEVEL = 0.95
+DRAW_SEED = 1
 
 
 def read_contract(folder: Path | None) -> "tuple[Contract | None, str | None, Register | None]":
@@ -43,11 +48,13 @@ def declared_choices(contract: "Contract | None") -> dict[str, Any]:
         "time_scale": contract.time.scale,
         "transform": contract.transforms,
         "sense": contract.senses,
+        "stated_sense": contract.stated_senses,
         "validation": contract.objective.validation,
         "policy": None if contract.reference.policy == "retrospective" else contract.reference.policy,
         "tolerance": contract.reference.tolerance,
         "contrasts": tuple((a, b) for a, b in contract.aggregate.contrasts),
         "tier_two": tuple(arm.name for arm in contract.arms if arm.tier == 2),
+        "exact": tuple(arm.name for arm in contract.arms if arm.model == EXACT_MODEL),
         "interval": contract.aggregate.bootstrap.method,
         "simultaneous": contract.aggregate.simultaneous,
         "draws": contract.aggregate.bootstrap.draws,
@@ -57,10 +64,23 @@ def declared_choices(contract: "Contract | None") -> dict[str, Any]:
     }
 
 
-def score_options(contract: "Contract", folder: Path, *, carried: bool = False) -> list[str]:
-    """Return the options under which `gapline score` reads the traces of a study as the study itself is read.
+def declared_facts(contract: "Contract | None") -> tuple[str, ...]:
+    """Name the facts about runs that a contract states.
 
-    `carried` where the snapshot lies beside the traces, and need not be named.
+    >>> declared_facts(None)
+    ()
+    """
+    if contract is None:
+        return ()
+    return ("clock", "horizon", "sense", "threads", "validation", *(["machine"] if contract.time.machine else []))
+
+
+def score_options(
+    contract: "Contract", folder: Path, *, carried: bool = False, arms: Collection[str] | None = None
+) -> list[str]:
+    """Return the options under which `gapline score` and `analyse` read the traces of a study as the study is read.
+
+    `carried` where the snapshot lies beside the traces, and need not be named; `arms` are those that the traces have.
     """
     stated = declared_choices(contract)
     goals = lead_goals(stated["goals"])
@@ -80,6 +100,13 @@ def score_options(contract: "Contract", folder: Path, *, carried: bool = False) 
     options += [("--transform", text) for text in as_patterns(stated["transform"]) if text != "none"]
     options += [("--time-scale", text) for text in scales if text]
     options += [("--validation", "solver")] if stated["validation"] == "solver" else []
+    present = {arm.name for arm in contract.arms} if arms is None else set(arms)
+    compared = present - set(stated["tier_two"])
+    options += [("--contrast", a, b) for a, b in stated["contrasts"] if {a, b} <= compared]
+    # As a study without a contract has them.
+    usual = {"interval": DEFAULT_METHOD, "level": LEVEL, "draws": DRAWS, "seed": DRAW_SEED}
+    options += [(f"--{name}", str(stated[name])) for name, value in usual.items() if stated[name] != value]
+    options += [("--simultaneous",)] if stated["simultaneous"] else []
     return [part for option in options for part in option]
 
 

@@ -11,22 +11,28 @@ import polars as pl
 from gapline.capture.planned import expected_cells
 from gapline.envelope.build import Envelopes
 from gapline.errors import MixedScoresError, UsageError, listing
+from gapline.journal.fairness import Fairness, summarise_fairness
 from gapline.model.campaign import Campaign
 from gapline.model.doing import doing
+from gapline.model.fact_origins import FactOrigin, reading_origins
+from gapline.model.instance_set import InstanceSet, decide_instance_set
+from gapline.model.ladders import Step, find_ladders
 from gapline.model.package import Identity
 from gapline.model.reading import Coverage, Reading, ReferenceLabel
 from gapline.model.shown import Shown
+from gapline.model.tables import CELL, EXACT_MODEL, model_note
 from gapline.model.text import counted
 from gapline.model.time_scale import TimeScale
 from gapline.reference.alarm import Alarm
 from gapline.reference.choose import LabelledSnapshot, fold_reference, label_reference
-from gapline.reference.policy import Policy
+from gapline.reference.policy import Policy, registered_digests
 from gapline.reference.resolve import lacks_value
 from gapline.reference.snapshot import Snapshot
-from gapline.scoring.reading import build_reading, count_unreferenced
+from gapline.scoring.reading import build_reading, count_unreferenced, simplified_models
 from gapline.scoring.scores import Scores, score_grid
-from gapline.study.present import count_cells
-from gapline.study.stated import Pair
+from gapline.study.present import count_begun, count_cells, shared_units
+from gapline.study.stated import Pair, declared_facts
+from gapline.summary.balance import Balance
 from gapline.summary.bands import band_method, curve_bands, drawn_bands
 from gapline.summary.bootstrap import ArmIntervals, Bootstrap, arm_intervals
 from gapline.summary.contrasts import Contrasts, contrasts
@@ -74,6 +80,12 @@ class Study(Shown):
         are all that are among the sources.
     replication
         What was found when it ran a package again; of other runs than these where they changed since.
+    missing
+        What becomes of missing runs.
+    lacking, unshared
+        How many instances were left out because some compared arm did not run them, and their runs by arm.
+    given
+        The facts about the runs that the caller stated: sense, validation.
     """
 
     sources: tuple[str, ...]
@@ -111,6 +123,10 @@ class Study(Shown):
     package: Identity | None = None
     packages: tuple[Identity, ...] = ()
     replication: "Replicated | None" = None
+    missing: str = "leave-out"
+    lacking: int = 0
+    unshared: Mapping[str, int] = field(default_factory=dict)
+    given: tuple[str, ...] = ()
 
     def to_polars(self) -> pl.DataFrame:
         """Return the means of every arm under the declared reading."""
@@ -137,15 +153,50 @@ class Study(Shown):
 
     @property
     def tier_one(self) -> tuple[str, ...]:
-        """The arms that are compared."""
+        """The arms that are not descriptive; `ranked_arms` are those among them that ran the same instances."""
         arms = self.envelopes.runs["arm"].unique().sort().to_list()
         return tuple(arm for arm in arms if arm not in self.tier_two)
 
+    @cached_property
+    def instance_set(self) -> InstanceSet:
+        """Which arms are ranked, and on how many instances: decided here for every output of the study."""
+        return decide_instance_set(
+            self.envelopes.rows,
+            tier_two=self.tier_two,
+            ladders=list(self.ladders.values()),
+            rule=self.missing,
+            left_out=self.lacking,
+        )
+
+    @property
+    def ranked_arms(self) -> tuple[str, ...]:
+        """The arms that are ranked, by name; none where no two compared arms ran the same instances."""
+        return self.instance_set.arms
+
+    @cached_property
+    def ladders(self) -> dict[str, dict[str, Step]]:
+        """The ladders of settings: name -> arm -> its settings, smallest step first; also of arms that lack runs."""
+        present = set(self.cells["arm"].unique())
+        declared = [] if self.contract is None else [arm for arm in self.contract.arms if arm.name in present]
+        return find_ladders(self.envelopes.runs, declared)
+
+    @property
+    def ladder_arms(self) -> tuple[str, ...]:
+        """The arms that are steps of ladders."""
+        return tuple(arm for steps in self.ladders.values() for arm in steps)
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """Arms of tier 2 that are steps of ladders: described along their steps, unless the study has no other arms."""
+        everyone = set(self.envelopes.runs["arm"].unique())
+        steps = [arm for arm in self.ladder_arms if arm in self.tier_two and arm in everyone]
+        return tuple(steps) if everyone - set(steps) else ()
+
     @property
     def pairs(self) -> list[Pair]:
-        """The declared contrasts, or every pair of tier-1 arms where none was declared."""
+        """The declared contrasts, or every pair of ranked arms where none was declared."""
         # What was declared beforehand is the question; only without one is every pair looked at.
-        return list(self.declared) or list(combinations(self.tier_one, 2))
+        return list(self.declared) or list(combinations(self.ranked_arms, 2))
 
     @property
     def snapshot(self) -> Snapshot:
@@ -182,7 +233,10 @@ class Study(Shown):
         # What lacks a value that a run has cannot be scored against: then there is one reference alone.
         if self.only_folded:
             return self.references
-        stored = LabelledSnapshot(self.stored[0], label_reference(self.stored[0], self.envelopes))
+        digests = registered_digests(self.register)
+        registered, late = digests.get("registered", ()), digests.get("late", ())
+        label = label_reference(self.stored[0], self.envelopes, registered=registered, late=late)
+        stored = LabelledSnapshot(self.stored[0], label)
         return (*self.references, stored)
 
     @cached_property
@@ -210,8 +264,10 @@ class Study(Shown):
                     scores.reading,
                     reference=entry.label,
                     tier_two=self.tier_two,
+                    instance_set=self.instance_set,
                     checker=self.checker,
                     packages=self.packages,
+                    origins=self.origins,
                     coverage=self._coverage_against(entry.label),
                 ),
             )
@@ -222,6 +278,23 @@ class Study(Shown):
     def checker(self) -> str | None:
         """Name and version of the checker whose verdicts count, where one is named."""
         return self.campaign.facts.get("checker")
+
+    @cached_property
+    def simplified_models(self) -> dict[str, str]:
+        """The arms that solve a simplified model of the instances, and which."""
+        arms = () if self.contract is None else self.contract.arms
+        exact = [arm.name for arm in arms if arm.model == EXACT_MODEL]
+        stated = {arm.name: arm.model for arm in arms if arm.model and arm.name not in exact}
+        found = simplified_models(self.envelopes.runs, exact) | stated
+        return {arm: found[arm] for arm in self.envelopes.runs["arm"].unique().sort() if arm in found}
+
+    @cached_property
+    def origins(self) -> dict[str, tuple[FactOrigin, ...]]:
+        """Who stated clock, horizon, validation, sense, threads and machine of the runs, and the reference's date."""
+        found = reading_origins(self.envelopes.runs, given=self.given, declared=declared_facts(self.contract))
+        policy, dated = self.references[0].policy, self.snapshot.as_of is not None
+        stated = FactOrigin.FILE if dated else FactOrigin.NOT_STATED
+        return found | {"reference date": (FactOrigin.JOURNAL if policy == Policy.FROZEN else stated,)}
 
     @cached_property
     def reading(self) -> Reading:
@@ -241,8 +314,11 @@ class Study(Shown):
             weighting=self.weighting,
             coverage=self._coverage_against(reference.label),
             statistics=self.statistics,
+            tier_two=self.tier_two,
+            instance_set=self.instance_set,
         )
-        return replace(declared, tier_two=self.tier_two, checker=self.checker, packages=self.packages, **changes)
+        known = {"checker": self.checker, "packages": self.packages, "origins": self.origins}
+        return replace(declared, **(known | changes))
 
     def _coverage_against(self, label: ReferenceLabel) -> Coverage:
         """Return the coverage under another reference, which may lack other instances that nobody solved."""
@@ -251,7 +327,14 @@ class Study(Shown):
     @cached_property
     def summary(self) -> Summary:
         """The means of every arm under the declared reading."""
-        return summarise(self.scores[0], weighting=self.weighting)
+        found = summarise(self.scores[0], weighting=self.weighting)
+        if self.coverage.planned is None or self.coverage.filled:
+            return found
+        absent = self.cells.filter(pl.col("state").is_in(["interrupted", "missing"]))
+        if self.lacking:
+            absent = absent.join(shared_units(self.envelopes.runs), on=["panel", "instance"], how="semi")
+        balance = Balance(absent.select(CELL))
+        return replace(found, balance=balance, notes=(*found.notes, *balance.notes()))
 
     @cached_property
     def bootstrap(self) -> Bootstrap:
@@ -276,9 +359,14 @@ class Study(Shown):
             return None
         return arm_intervals(self.bootstrap, method=self.interval, level=self.level)
 
+    @property
+    def why_unranked(self) -> str | None:
+        """Why the leading kernel ranks and tests nothing, None where it does (`Scores.why_unranked`)."""
+        return self.scores[0].why_unranked(self.kernels[0])
+
     @cached_property
     def contrasts(self) -> Contrasts | None:
-        """Paired differences of tier-1 arms: the declared ones with Holm's adjustment, the others exploratory."""
+        """Paired differences: the declared ones with Holm's adjustment, the other pairs of ranked arms exploratory."""
         if self.no_intervals:
             return None
         return contrasts(
@@ -291,7 +379,7 @@ class Study(Shown):
 
     @cached_property
     def ranking(self) -> Ranking | None:
-        """Tier-1 arms by their mean."""
+        """The ranked arms by their mean."""
         return None if self.no_intervals else ranking(self.bootstrap, method=self.interval, level=self.level)
 
     @cached_property
@@ -340,13 +428,27 @@ class Study(Shown):
         how = method_words(band_method(self.interval), self.band_choices["draws"], self.seed)
         return f"bands: {self.level:.0%} at each time{joint}, by {how}"
 
+    @cached_property
+    def fairness(self) -> Fairness | None:
+        """How the runs were measured; None where gapline did not supervise them."""
+        runs = self.campaign.runs
+        return summarise_fairness(runs.iter_rows(named=True)) if "disturbed" in runs.columns else None
+
     def notes(self) -> list[str]:
         """Return what a reader has to know beside the numbers, each once."""
+        disturbed = [] if self.fairness is None else self.fairness.disturbed_lines()
         folded = []
         if self.only_folded:
             named, these = listing(self.only_folded), counted(len(self.only_folded), "instance")
             folded.append(f"{self.stored[0].name} has no value of {these} ({named}): the best of these runs counts")
-        return list(dict.fromkeys([*self.remarks, *folded, *self.summary.notes, *self.campaign.notes()]))
+        models = [model_note(arm, model) for arm, model in self.simplified_models.items()]
+        pairs = () if self.contract is None else self.contract.aggregate.contrasts
+        for left, right in pairs:
+            if two := [arm for arm in (left, right) if arm in self.tier_two]:
+                models.append(f"the contrast {left} against {right} is not tested: {listing(two)} of tier 2")
+        measured = [f"measurement: {line}" for line in disturbed]
+        own = [*self.remarks, *models, *folded, *self.summary.notes, *measured]
+        return list(dict.fromkeys([*own, *self.campaign.notes()]))
 
     def without(self, arms: Sequence[str]) -> "Study":
         """Return the study without some of its arms, under the same references."""
@@ -366,5 +468,18 @@ class Study(Shown):
         cells = self.cells.filter(pl.col("arm").is_in(list(arms)))
         runs = self.envelopes.runs.filter(pl.col("arm").is_in(list(arms)))
         dropped = sum(self.dropped.get(arm, 0) for arm in arms)
+        unshared = sum(self.unshared.get(arm, 0) for arm in arms)
+        unchecked = cells.filter(pl.col("state") == "unchecked").height
         known = {"planned": self.coverage.planned is not None, "filled": self.coverage.filled > 0}
-        return count_cells(runs, cells, self.references[0].label, removed=0, unscorable=dropped, **known)
+        return count_cells(
+            runs,
+            cells,
+            self.references[0].label,
+            removed=0,
+            unscorable=dropped,
+            unshared=unshared,
+            unchecked=unchecked,
+            begun=count_begun(self.campaign, arms),
+            shared=shared_units(self.envelopes.runs) if self.lacking else None,
+            **known,
+        )

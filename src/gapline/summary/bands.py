@@ -13,7 +13,7 @@ from gapline.reference.given import References, as_snapshot
 from gapline.scoring.curve import common_horizon, curve_sum, group_rows
 from gapline.scoring.curves_apart import curves_apart
 from gapline.scoring.endpoints import hitting_times
-from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
+from gapline.scoring.kernels import Kernel, kernel_range, parse_kernel
 from gapline.scoring.moments import log_start, moments_of_both
 from gapline.scoring.reading import reference_column
 from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
@@ -75,7 +75,7 @@ def curve_bands(
             part, part_references, grid, parse_kernel(kernel, tolerance=tolerance), goal, relative, rule
         )
         # Ends beyond what a gap or a share can be say nothing: no instance can lie there.
-        least, most = (0.0, 1.0) if goal is not None else _range(parse_kernel(kernel))
+        least, most = (0.0, 1.0) if goal is not None else kernel_range(parse_kernel(kernel).name)
         pull = None if lone_panels(strata).size else _pull(curves, shares, strata, rule)
         levels = {"": level}
         if simultaneous:
@@ -91,13 +91,6 @@ def curve_bands(
             .select(*groups, *columns)
         )
     return pl.concat(frames)
-
-
-def _range(kernel: Kernel) -> tuple[float, float]:
-    """Return the ends between which a gap of this kernel lies."""
-    most = {KernelCode.RAW: np.inf, KernelCode.CUSTOM: np.inf}.get(kernel.code, kernel.before)
-    least = {KernelCode.BERTHOLD: 0.0, KernelCode.CUSTOM: -np.inf}.get(kernel.code, -1.0)
-    return least, np.inf if most is None else most
 
 
 def drawn_bands(bands: pl.DataFrame) -> pl.DataFrame | None:

@@ -15,6 +15,7 @@ from gapline.errors import MixedScoresError, UsageError
 from gapline.model.expected import expect
 from gapline.model.shown import Shown
 from gapline.model.tables import ARM_INTERVALS
+from gapline.scoring.kernels import kernel_range
 from gapline.scoring.reading import ReadTable
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
@@ -76,6 +77,7 @@ class Bootstrap(Shown):
         self.reading = replace(scores.reading, kernels=(self.kernel,), weighting=self.weighting.value)
         self.counts = self.cells.counts()
         self.means = self.cells.instance_means(values)
+        self.why_unranked = scores.why_unranked(self.kernel)
         self._sums: DrawnSums | None = None
         self._drawn: dict[bytes, Floats] = {}
 
@@ -90,13 +92,13 @@ class Bootstrap(Shown):
 
     @property
     def compared(self) -> tuple[str, ...]:
-        """The arms of tier 1: the others are described, never ranked or tested."""
-        return tuple(arm for arm in self.cells.arms if arm not in self.reading.tier_two)
+        """The arms that ran the same instances: the others are shown, never ranked."""
+        return tuple(arm for arm in self.cells.arms if self.reading.instance_set.ranked(arm))
 
     def mean(self, arm: str, /) -> Estimate:
         """Return the pooled mean of one arm."""
         row = self.cells.arm_number(arm)
-        return self._estimate(self.counts[row] > 0, [(1.0, row)])
+        return replace(self._estimate(self.counts[row] > 0, [(1.0, row)]), limits=kernel_range(self.kernel))
 
     def difference(self, a: str, b: str, /, *, among: NDArray[np.bool_] | None = None) -> Estimate:
         """Return the pooled mean of `a` minus that of `b`, over the instances both have; negative: `a` is better.
@@ -170,7 +172,7 @@ class Bootstrap(Shown):
             drawn=lambda: self.draws_on(chosen)[:, rows] @ factors,
             draw_count=self.draws,
             seed=self.seed,
-            reason=why_no_spread(self.cells.panels, strata),
+            reason=(self.why_unranked if len(parts) > 1 else None) or why_no_spread(self.cells.panels, strata),
         )
 
     def _pull(self, weights: Floats, means: Floats, pooled: Floats, strata: NDArray[np.int64]) -> Floats:

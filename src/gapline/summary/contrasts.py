@@ -27,10 +27,12 @@ class Contrasts(JudgedTable):
     `difference` is the mean of `a` minus that of `b`: negative, `a` is better. `p_holm` exists for declared contrasts
     alone; the others are exploratory. `p_smallest` is the least p that the method can give with these instances, null
     where there is no such bound. `wins` counts instances on which `a` has the smaller mean. `each_level` is the level
-    at which each declared interval is read so that all hold together, None where that was not asked for.
+    at which each declared interval is read so that all hold together, None where that was not asked for. `why_unranked`
+    says why the kernel tests nothing, None where it does.
     """
 
     each_level: float | None = None
+    why_unranked: str | None = None
 
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
@@ -47,7 +49,9 @@ class Contrasts(JudgedTable):
         return f", simultaneous for the declared contrasts (each at {self.each_level:.2%})"
 
     def notes(self) -> list[str]:
-        """Return what a reader of the p-values has to know, each once."""
+        """Return why there are no p-values, or what a reader of them has to know, each once."""
+        if self.why_unranked is not None:
+            return [self.why_unranked]
         rows = self.frame.select("instances", "p", "p_smallest").iter_rows()
         found = [few_notes(count, p, least, self.method) for count, p, least in rows]
         return list(dict.fromkeys(note for notes in found for note in notes))
@@ -91,8 +95,8 @@ def contrasts(
     declared
         The pairs named before the data were seen; only these are adjusted (Holm).
     exploratory
-        Further pairs, marked as such; all remaining pairs of tier-1 arms where not given. An arm of tier 2 is
-        descriptive: a contrast that names one is refused.
+        Further pairs, marked as such; all remaining pairs of the arms that ran the same instances where not given. An
+        arm of tier 2 is descriptive: a contrast that names one is refused.
     method, level
         How intervals and p-values are found (`gapline.summary.estimate.Method`), and the level of the intervals.
     simultaneous
@@ -124,7 +128,9 @@ def contrasts(
     for row, p in zip(adjusted, holm([row["p"] for row in adjusted]), strict=True):
         row["p_holm"] = float(p)
     frame = pl.DataFrame(rows, schema=CONTRASTS)
-    return Contrasts(frame, boot.reading, level, boot.draws, boot.seed, parse_method(method).value, each)
+    return Contrasts(
+        frame, boot.reading, level, boot.draws, boot.seed, parse_method(method).value, each, boot.why_unranked
+    )
 
 
 def holm(p_values: ArrayLike, /) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gapline.errors import UsageError, listing
 from gapline.summary import intervals
+from gapline.summary.cells import TIE
 from gapline.summary.draws import DrawnSums
 from gapline.summary.sign_flip import flip_interval, flip_p, flip_signs, smallest_flip_p
 from gapline.summary.student import Moments, panel_centred, stratified_moments, student_interval, student_p
@@ -102,6 +103,7 @@ class Estimate:
 
     `shares` are the instances' parts of the value, which is their sum, `weights` how much each counts, and `pull` how
     far each draws the value from the mean of its panel. `reason` says why nothing can be said beyond the value.
+    `limits` are the ends between which the value has to lie; no interval goes beyond them.
     """
 
     value: float
@@ -114,6 +116,17 @@ class Estimate:
     draw_count: int = 0
     seed: int = 1
     reason: str | None = None
+    limits: tuple[float, float] = (-np.inf, np.inf)
+
+    @property
+    def tied(self) -> bool:
+        """Whether every instance has the value 0: of a difference, that no instance differs."""
+        return self.instances > 0 and bool(np.all(np.abs(self.shares) <= TIE * self.weights))
+
+    @property
+    def flat(self) -> bool:
+        """Whether instances of a panel are all alike: no spread says what other instances would give."""
+        return self.reason is None and float(self.moments.error[0]) <= _ROUNDING * max(1.0, abs(self.value))
 
     @property
     def instances(self) -> int:
@@ -136,15 +149,20 @@ class Estimate:
         return None if found.low is None or found.high is None else (found.low, found.high)
 
     def judge(self, *, method: str | Method = DEFAULT_METHOD, level: float = 0.95) -> Judgement:
-        """Return interval and p-value by one method."""
+        """Return interval and p-value by one method; without spread there is no interval."""
         intervals.check_level(level)
-        chosen = parse_method(method)
+        found = self._judged(parse_method(method), level)
+        if found.low is None or found.high is None:
+            return found
+        return found._replace(low=max(found.low, self.limits[0]), high=min(found.high, self.limits[1]))
+
+    def _judged(self, chosen: Method, level: float) -> Judgement:
         if self.reason is not None:
             return Judgement(None, None, None, None, self.reason)
+        if self.flat:
+            return self._without_spread()
         moments = self.moments
         error = float(moments.error[0])
-        if error <= _ROUNDING * max(1.0, abs(self.value)):
-            return self._without_spread(level)
         if chosen is Method.SIGN_FLIP:
             return self._flipped(level)
         smallest = None
@@ -201,12 +219,10 @@ class Estimate:
         why = f"{self.instances} instances are too few for a {level:.0%} interval by sign flips"
         return Judgement(low, high, flip_p(flips), smallest, why if low is None else None)
 
-    def _without_spread(self, level: float) -> Judgement:
-        """Judge instances that are all alike: no spread says what others would give, only their number does."""
-        if self.value == 0 or abs(self.value) <= _ROUNDING:
-            return Judgement(self.value, self.value, 1.0, None, None)
-        smallest = 2.0 ** (1 - self.instances)
-        if smallest <= 1 - level:
-            return Judgement(self.value, self.value, smallest, smallest, None)
+    def _without_spread(self) -> Judgement:
+        """Judge instances that are all alike: their number gives a p, and nothing gives an interval."""
         why = f"the {self.instances} instances are all alike: no spread to judge by"
+        if abs(self.value) <= _ROUNDING:
+            return Judgement(None, None, 1.0, None, why)
+        smallest = 2.0 ** (1 - self.instances)
         return Judgement(None, None, smallest, smallest, why)

@@ -1,7 +1,7 @@
 """Means, medians, quantiles and trimmed means of scores, panel-, instance- or run-equal."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from gapline.errors import MixedScoresError, UsageError, listing
 from gapline.model.expected import expect
+from gapline.model.instance_set import decide_instance_set
 from gapline.model.reading import add_coverage
+from gapline.model.tables import CELL
 from gapline.model.time_scale import join_time_scales
 from gapline.scoring.curve import group_rows
 from gapline.scoring.goals import attainment_name
@@ -27,12 +29,16 @@ _COUNTS = ("rejected", "late", "unchecked")
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Summary(ReadTable):
-    """One row per group: counts, a column per kernel, final gap (of non-empty runs), attainment per goal."""
+    """One row per group: counts, a column per kernel, final gap (of non-empty runs), attainment per goal.
+
+    `why_unranked` has the kernels under which arms are not ranked, each with the reason.
+    """
 
     by: tuple[str, ...]
     statistic: str
     balance: Balance
     notes: tuple[str, ...] = ()
+    why_unranked: Mapping[str, str] = field(default_factory=dict)
 
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
@@ -73,8 +79,6 @@ def summarise(
     check_horizons(whole.frame)
     groups = [by] if isinstance(by, str) else list(by)
     rule = parse_weighting(weighting)
-    if unknown := [name for name in groups if name not in whole.frame.columns]:
-        raise UsageError(f"by: expected columns of the scores, got {listing(unknown)}")
     rows = whole.rows
     weights = run_weights(rows, by=groups, weighting=rule)
     present = whole.frame["steps"].to_numpy() > 0
@@ -111,7 +115,9 @@ def summarise(
         for goal, hit in reached.items():
             row[attainment_name(goal)] = _sum_of_weights(part_weights[hit[chosen]]) / total
         found.append(row)
-    balance = check_balance(rows)
+    # A plan says itself what is missing; without one, what other arms have does.
+    planned = whole.reading.coverage.planned is not None
+    balance = Balance(rows.table.select(CELL).clear()) if planned else check_balance(rows)
     return Summary(
         frame=pl.DataFrame(found, infer_schema_length=None),
         by=tuple(groups),
@@ -119,6 +125,7 @@ def summarise(
         reading=replace(whole.reading, weighting=rule.value),
         balance=balance,
         notes=(*whole.notes, *balance.notes()),
+        why_unranked={kernel: why for kernel in whole.kernels if (why := whole.why_unranked(kernel)) is not None},
     )
 
 
@@ -148,6 +155,8 @@ def pool_scores(parts: Sequence[Scores]) -> Scores:
         raise MixedScoresError("expected disjoint runs, got some of them in more than one part")
     notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
     label = parts[0].reading.reference
+    rule = parts[0].reading.instance_set.rule
+    tier_two = tuple(sorted({arm for part in parts for arm in part.reading.tier_two}))
     lacking = {name for part in parts for name in part.reading.reference.unreferenced}
     reading = replace(
         parts[0].reading,
@@ -155,7 +164,8 @@ def pool_scores(parts: Sequence[Scores]) -> Scores:
         validation=", ".join(dict.fromkeys(part.reading.validation for part in parts)),
         horizons=tuple(sorted({h for part in parts for h in part.reading.horizons})),
         announced=tuple(sorted({h for part in parts for h in part.reading.announced})),
-        tier_two=tuple(sorted({arm for part in parts for arm in part.reading.tier_two})),
+        tier_two=tier_two,
+        instance_set=decide_instance_set(frame, tier_two=tier_two, rule=rule),
         coverage=add_coverage([part.reading.coverage for part in parts]),
         time_scale=join_time_scales([part.reading.time_scale for part in parts]),
     )

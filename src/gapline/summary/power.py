@@ -35,6 +35,8 @@ DELTAS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
 SEEDS = (1, 2, 5, 10, 20)
 # Beyond so many instances the default method and Student's t agree.
 _MANY = 128
+# More than anybody solves: a difference that needs so many is too small to be looked for.
+MOST_INSTANCES = 10**12
 # In a simulation: the share of campaigns that show a difference is known to about ±1 %.
 _CAMPAIGNS = 1000
 # An effect of the seeds on all instances is spoken of where its p lies below: few seeds have one, and pairs are many.
@@ -155,11 +157,14 @@ class Design:
         guard = self._guard(sizes, variances)
         return noncentral_t_sf(_critical(self.level, df), df, delta / error / guard)
 
-    def fewest(self, delta: float, variances: Floats) -> tuple[int, ...]:
-        """Return the sizes of the panels at which the difference is shown with the power."""
+    def fewest(self, delta: float, variances: Floats) -> tuple[int, ...] | None:
+        """Return the sizes of the panels at which the difference is shown with the power, None beyond any campaign."""
         once, _ = self._moments(tuple(self.spread.counts.tolist()), variances)
         scale = (normal_quantile((1 + self.level) / 2) + normal_quantile(self.power)) / delta * once
-        guess = math.ceil(scale**2 * int(self.spread.counts.sum())) if self.power + self.level > 1 else 1
+        wanted = scale * scale * int(self.spread.counts.sum())
+        if wanted > MOST_INSTANCES:
+            return None
+        guess = math.ceil(wanted) if self.power + self.level > 1 else 1
         low, high = 0, max(1, guess)
         while self.shown(delta, self.sizes(high), variances) < self.power:
             low, high = high, high + high // 8 + 4
@@ -182,10 +187,13 @@ class Design:
         if not np.any(variances > 0):
             return (*[None] * 6, NO_SPREAD)
         sizes = self.fewest(delta, variances)
-        ends = [sum(self.fewest(delta, variances * ratio)) for ratio in self._ratios(seeds)]
+        ends = [self.fewest(delta, variances * ratio) for ratio in self._ratios(seeds)]
+        if sizes is None or None in ends:
+            return (*[None] * 6, f"more than {MOST_INSTANCES:,} instances")
         hours = None if costs is None else float(np.dot(sizes, costs) * seeds)
         reason = "one seed per instance: instances and seeds cannot be told apart" if spread.one_seed else None
-        return sum(sizes), *ends, _per_panel(spread.panels, sizes), 2 * seeds * sum(sizes), hours, reason
+        between = [sum(end) for end in ends if end is not None]
+        return sum(sizes), *between, _per_panel(spread.panels, sizes), 2 * seeds * sum(sizes), hours, reason
 
     def pilot(self) -> tuple[object, ...]:
         """Return what the pilot itself shows and what more of it would give, as the table has it."""

@@ -14,6 +14,7 @@ from gapline.summary.bootstrap import Bootstrap, JudgedTable
 from gapline.summary.cells import TIE
 from gapline.summary.contrasts import holm
 from gapline.summary.estimate import DEFAULT_METHOD, Method, parse_method
+from gapline.summary.exact_sum import exact_sum
 from gapline.summary.intervals import check_level
 
 Floats = NDArray[np.float64]
@@ -27,15 +28,17 @@ class Ranking(JudgedTable):
     cannot be ruled out: an arm stands behind those that are shown to be better and before those that are shown to be
     worse, by the p-values of its differences from all others, Holm-adjusted together. They are null where nothing can
     be shown. `wins`, `ties` and `losses` count instances, against every other arm at once: a win is an instance on
-    which no other arm is as good.
+    which no other arm is as good. `distinguished` are the pairs of arms that both adjustments tell apart: that of all
+    comparisons of the one, and that of the other.
     """
 
     notes: tuple[str, ...] = ()
+    distinguished: frozenset[frozenset[str]] = frozenset()
 
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
         return (
-            f"ranking of tier-1 arms by mean {self.reading.kernels[0]} score; places that comparisons with all other "
+            f"ranking of arms by mean {self.reading.kernels[0]} score; places that comparisons with all other "
             f"arms leave open at {self.level:.0%}, Holm-adjusted, by {self.how}; {self.reading.line()}"
         )
 
@@ -59,7 +62,7 @@ def ranking(
     method: str | Method = DEFAULT_METHOD,
     level: float = 0.95,
 ) -> Ranking:
-    """Rank the arms of tier 1 by pooled mean, on the instances that all of them ran.
+    """Rank the arms that ran the same instances by pooled mean; given `arms`, these, on the instances that all ran.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": i, "seed": 1, "horizon": 10, "trace": [(t, 30.0)]}
@@ -73,19 +76,33 @@ def ranking(
     boot = scores if isinstance(scores, Bootstrap) else Bootstrap(scores)
     names = list(boot.compared if arms is None else arms)
     rows = [boot.cells.arm_number(name) for name in names]
-    common = np.all(boot.counts[rows] > 0, axis=0)
-    notes = []
-    if not common.all():
+    has = boot.counts[rows] > 0
+    common = np.all(has, axis=0)
+    notes: list[str] = []
+    places: list[tuple[int, int]] | None = None
+    apart: frozenset[frozenset[str]] = frozenset()
+    if not np.array_equal(common, has.any(axis=0)):
         notes.append(f"ranked on the {int(common.sum())} of {len(common)} instances that all {len(rows)} arms ran")
-    if not names or not common.any():
+    if not names:
+        notes.append(boot.reading.instance_set.reason or "fewer than two arms are compared: nothing to rank")
+        frame = pl.DataFrame(schema=RANKING)
+    elif boot.why_unranked is not None:
+        notes.append(boot.why_unranked)
+        frame = pl.DataFrame(schema=RANKING)
+    elif not common.any():
         notes.append("no instance was run by all arms: nothing to rank")
         frame = pl.DataFrame(schema=RANKING)
     else:
         weights = boot.cells.unit_weights(boot.weighting, boot.counts[rows] * common)
-        pooled = np.sum(weights * np.where(common, boot.means[rows], 0.0), axis=1)
+        # As exact as the means of every other table, so that all of them order the arms alike.
+        pooled = np.array([exact_sum(row) for row in weights * np.where(common, boot.means[rows], 0.0)])
         ranks = rank_means(pooled)
-        places = _places(boot, names, common, method=method, level=level)
-        if places is None:
+        shown = _shown(boot, names, common, method=method, level=level)
+        if shown is not None:
+            places = [(1 + int((row > 0).sum()), len(names) - int((row < 0).sum())) for row in shown]
+            both = np.argwhere((shown != 0) & (shown.T != 0)).tolist()
+            apart = frozenset(frozenset((names[k], names[j])) for k, j in both)
+        else:
             notes.append(f"no places can be ruled out: {boot.difference(names[0], names[-1], among=common).reason}")
         wins, ties, losses = _against_all(boot.means[rows][:, common])
         frame = pl.DataFrame(
@@ -97,28 +114,29 @@ def ranking(
             schema=RANKING,
             orient="row",
         ).sort("rank", "arm")  # fmt: skip
-    return Ranking(frame, boot.reading, level, boot.draws, boot.seed, parse_method(method).value, tuple(notes))
+    return Ranking(frame, boot.reading, level, boot.draws, boot.seed, parse_method(method).value, tuple(notes), apart)
 
 
-def _places(
+def _shown(
     boot: Bootstrap, names: Sequence[str], common: NDArray[np.bool_], *, method: str | Method, level: float
-) -> list[tuple[int, int]] | None:
-    """Return the lowest and highest place of each arm that its differences leave open; None where none has a p."""
+) -> NDArray[np.int8] | None:
+    """Return, arms × arms, 1 where the arm of the row is shown to be worse, -1 where better, among its comparisons.
+
+    The result is None where a difference has no p.
+    """
     size = len(names)
-    p, better = np.ones((size, size)), np.zeros((size, size), np.bool_)
+    p, side = np.ones((size, size)), np.zeros((size, size), np.int8)
     for k, j in combinations(range(size), 2):
         estimate = boot.difference(names[k], names[j], among=common)
         if estimate.reason is not None:
             return None
         p[k, j] = p[j, k] = estimate.judge(method=method, level=level).p or 0.0
-        better[k, j], better[j, k] = estimate.value < 0, estimate.value > 0
-    places = []
+        side[k, j] = np.sign(estimate.value)
+        side[j, k] = -side[k, j]
     for k in range(size):
         others = [j for j in range(size) if j != k]
-        shown = holm(p[k, others]) <= 1 - level
-        behind, ahead = int(np.sum(shown & better[others, k])), int(np.sum(shown & better[k, others]))
-        places.append((1 + behind, size - ahead))
-    return places
+        side[k, others] *= holm(p[k, others]) <= 1 - level
+    return side
 
 
 def _against_all(means: Floats) -> tuple[Floats, Floats, Floats]:

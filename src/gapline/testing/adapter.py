@@ -11,7 +11,8 @@ import pytest
 
 from gapline.check import load_checker
 from gapline.model.contract import Arm
-from gapline.solvers import check_setup, command_line
+from gapline.model.tables import EXACT_MODEL
+from gapline.solvers import check_setup, command_line, model_of
 
 PATIENCE = 300
 # A solver may need seconds: its first run serves all tests of its class.
@@ -77,6 +78,17 @@ class AdapterSuite:
         assert hello["solver"]
         assert isinstance(hello.get("version"), str)
         assert hello["version"]
+
+    def test_an_approximation_names_its_model(self, instance: Path, lines: list[dict[str, Any]]) -> None:
+        """An adapter that solves a simplified model names it, in the first line too; an exact arm names none.
+
+        The arm is then described and not compared. What a command solves is for its contract to state.
+        """
+        declared, printed = model_of(self.arm, instance), lines[0].get("model", "")
+        if self.exact:
+            assert {declared, printed} <= {"", EXACT_MODEL}
+        elif self.arm.solver != "command":
+            assert declared == printed != ""
 
     def test_every_candidate_has_an_objective_and_a_solution(self, lines: list[dict[str, Any]]) -> None:
         """There is at least one candidate, and each says what it is worth."""

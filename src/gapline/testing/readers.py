@@ -2,7 +2,7 @@
 
 import gzip
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,7 +22,15 @@ _FOREIGN = (
 )  # fmt: skip
 # Each makes a careless pattern start again at every byte.
 _NOISE = (b"\n", b" ", b"\t\n", b"9", b"x", b"* ", b"[ ", b"{", b"- ", b"time ", b"a;", b",", b'"', b"0.1 ")
+# What solvers print about a relaxation, which is no solution and proves nothing about the problem itself.
+_RELAXATIONS = (
+    "Clp0000I Optimal - objective value {}", "Clp0032I Optimal objective {} - 57 iterations time 0.002",
+    "Root relaxation: objective {}, 57 iterations, 0.00 seconds (0.00 work units)", "Optimal - objective value {}",
+    "Cuts at root node changed objective from {} to {}", "Final objective                         : {}",
+    "Optimal objective  {}",
+)  # fmt: skip
 _MUTATIONS = 300
+_VARIANTS = 60
 _LONG_LINE = 8 << 20
 
 
@@ -30,7 +38,8 @@ class ReaderConformance:
     r"""Inherit, set `reader`, the `path` that a file of its format has, a whole `sample` and what it holds.
 
     `candidates` are (time, objective) of the valid ones of its first run, in order; `companions` are files beside the
-    sample, name to bytes. Line endings and long lines are tried only where the format `is_text`. ::
+    sample, name to bytes. Line endings and long lines are tried only where the format `is_text`. `proofs` are words of
+    the lines that state a proof of optimality, where the format has any. ::
 
         class TestMine(ReaderConformance):
             reader = READER
@@ -45,6 +54,7 @@ class ReaderConformance:
     candidates: ClassVar[Sequence[tuple[float, float]]]
     is_text: ClassVar[bool] = True
     companions: ClassVar[Mapping[str, bytes]] = {}
+    proofs: ClassVar[Sequence[bytes]] = ()
 
     def read(self, data: bytes) -> Found:
         """Read bytes as the importer would hand them over."""
@@ -92,6 +102,14 @@ class ReaderConformance:
         if self.is_text:
             crlf = self.sample.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
             assert _content(self.read(crlf)) == _content(self.read(self.sample))
+
+    def test_colours_change_nothing(self) -> None:
+        """Programs colour their lines for a terminal, and some do so in files."""
+        if self.is_text:
+            lines = self.sample.split(b"\n")
+            coloured = b"\n".join(b"\x1b[1;32m" + line[:4] + b"\x1b[0m" + line[4:] + b"\x1b[K" for line in lines)
+            assert _content(self.read(coloured)) == _content(self.read(self.sample))
+            assert self.reader.looks_like(self.path, LogFile(self.path, coloured).head[:HEAD])
 
     def test_packing_and_byte_order_marks_change_nothing(self, tmp_path: Path) -> None:
         """The importer unpacks .gz and removes marks; a reader sees the same bytes."""
@@ -142,6 +160,11 @@ class ReaderConformance:
             )
             if self.is_text and self.sample[cut - 1 : cut] == b"\n":
                 assert kept == whole[: len(kept)], f"cut at byte {cut}: {kept[-1:]} is not in the whole file"
+
+    def test_no_variant_is_better_than_the_best_incumbent_or_claims_more(self) -> None:
+        """A log that is cut or lacks lines, or that tells of relaxations, has no better value and proves no more."""
+        if self.is_text:
+            check_variants(self.attempt, self.sample, self.proofs)
 
     def test_mutated_bytes_give_an_error_or_a_counted_rejection(self) -> None:
         """Nothing but errors of ours comes out of a broken file."""
@@ -195,6 +218,47 @@ class ReaderConformance:
             return None
 
 
+def check_variants(read: Callable[[bytes], Found | None], sample: bytes, proofs: Sequence[bytes] = ()) -> None:
+    """Assert that no prefix and no variant of a log gives a value better than its best incumbent, or an unstated claim.
+
+    `proofs` are words of the lines that state a proof: a text without any of them claims no optimum.
+    """
+    whole = read(sample)
+    assert whole is not None, "the sample was refused"
+    senses = {run.sense for run in whole.runs}
+    values = [value for run in whole.runs for _, value in _candidates(run)]
+    for kind, data in _variants(sample, values, maximises=senses == {"max"}):
+        found = read(data)
+        for run in found.runs if found else ():
+            has_proof = any(words in data for words in proofs)
+            assert has_proof or run.carried.get("claim") != "optimal", f"{kind}: claims an optimum that nothing states"
+            # Digits that only the last line has are missing where that line is.
+            slack = max(float(run.carried.get("value_resolution") or 0.0), 1e-9 * max(map(abs, values), default=0.0))
+            for _, value in _candidates(run):
+                assert senses == {"max"} or value >= min(values, default=np.inf) - slack, f"{kind}: {value} is too good"
+                assert senses != {"max"} or value <= max(values, default=-np.inf) + slack, (
+                    f"{kind}: {value} is too good"
+                )
+
+
+def _variants(sample: bytes, values: Sequence[float], *, maximises: bool) -> Iterator[tuple[str, bytes]]:
+    """Yield what may become of a log: cut, without some lines, with some twice, with relaxations among its lines."""
+    draw, lines = random.Random(2), sample.splitlines(keepends=True)
+    places = range(len(lines)) if len(lines) <= _VARIANTS else sorted(draw.sample(range(len(lines)), _VARIANTS))
+    reach = 1.0 + max(map(abs, values), default=1.0)
+    better = max(values, default=0.0) + reach if maximises else min(values, default=0.0) - reach
+    for at in places:
+        yield f"cut before line {at + 1}", b"".join(lines[:at])
+        yield f"without line {at + 1}", b"".join(lines[:at] + lines[at + 1 :])
+        yield f"without lines {at + 1} to {at + 5}", b"".join(lines[:at] + lines[at + 5 :])
+        yield f"line {at + 1} twice", b"".join(lines[: at + 1] + lines[at:])
+        told = draw.choice(_RELAXATIONS).replace("{}", f"{better:.6g}")
+        yield f"{told!r} before line {at + 1}", b"".join([*lines[:at], told.encode() + b"\n", *lines[at:]])
+        yield f"cut after {told!r} in place of line {at + 1}", b"".join([*lines[:at], told.encode() + b"\n"])
+    for at in sorted(draw.sample(range(len(sample)), min(len(sample), _VARIANTS))):
+        yield f"cut at byte {at}", sample[:at]
+
+
 def mutated(data: bytes, draw: random.Random) -> bytes:
     """Change a few places of a file: flip, drop, insert, repeat, swap lines, put hostile numbers in."""
     out = bytearray(data)
@@ -245,7 +309,7 @@ def _check_run(run: FoundRun) -> None:
     assert set(verdict) <= {int(code) for code in VerdictCode}, f"verdicts {verdict}"
     assert run.status in set(RunStatus), f"status {run.status!r}"
     assert run.sense in ("min", "max", None), f"sense {run.sense!r}"
-    assert run.clock, "a run names its clock"
+    assert isinstance(run.clock, str), f"clock {run.clock!r}"
     assert run.horizon is None or (np.isfinite(run.horizon) and run.horizon > 0), f"horizon {run.horizon}"
     assert run.seed is None or isinstance(run.seed, int), f"seed {run.seed!r}"
     assert run.resolution is None or run.resolution > 0, f"resolution {run.resolution}"

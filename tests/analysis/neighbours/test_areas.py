@@ -23,6 +23,7 @@ def gap_at(trace, time, *, before):
     return value
 
 
+@pytest.mark.slow
 def test_hypervolume_equals_moocores():
     moocore = pytest.importorskip("moocore")
     runs, envelopes, snapshot = random_campaign(seed=2, instances=2)
@@ -53,6 +54,7 @@ def test_area_over_curve_equals_its_integral(logarithmic):
         assert value == pytest.approx(want / HORIZON, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_area_over_curve_equals_iohinspectors_where_it_does_not_back_fill():
     """Its area gives the time before the first candidate to the smallest value seen; ours is 0 there, the same here."""
     with warnings.catch_warnings():

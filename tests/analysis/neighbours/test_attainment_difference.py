@@ -1,6 +1,5 @@
 """Differences of attainment equal moocore's `eafdiff`."""
 
-import moocore
 import numpy as np
 import pytest
 
@@ -30,9 +29,12 @@ def inside(rectangles, time, gap):
     return hits[0] if hits else 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 @pytest.mark.parametrize("instances", [1, 2])
 def test_equal_to_moocore(seed, instances):
+    import moocore
+
     runs, envelopes, snapshot = random_campaign(seed=seed, instances=instances, empty=False)
     found = attainment_difference(envelopes, snapshot, "a", "b")
     ours = found.rectangles().to_dicts()

@@ -14,6 +14,7 @@ from gapline.errors import UsageError
 from traces_of_runs import REFERENCE, random_campaign
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 @pytest.mark.parametrize("instances", [1, 3])
 def test_surfaces_equal_moocores(seed, instances):

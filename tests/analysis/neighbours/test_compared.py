@@ -17,12 +17,13 @@ def test_means_of_instances_over_their_seeds():
     np.testing.assert_array_equal(means, compared.means)
 
 
-def test_an_instance_that_one_arm_lacks_is_in_no_common_set_and_in_the_pairs_that_have_it():
-    table = {"a": {"i": [0.6], "j": [0.7]}, "b": {"i": [0.6], "j": [0.8]}, "c": {"i": [0.5]}}
+def test_only_arms_that_ran_the_same_instances_are_compared_and_a_pair_on_what_both_ran():
+    table = {"a": {"i": [0.6], "j": [0.7]}, "b": {"i": [0.6], "j": [0.8]}, "c": {"i": [0.5], "k": [0.5]}}
     compared = compare_cells(scores_of(table))
-    assert compared.common()[1].tolist() == [True, False]
-    assert compared.pair("a", "b")[2].tolist() == [True, True]
-    assert compared.pair("a", "c")[2].tolist() == [True, False]
+    assert compared.arms == ("a", "b")
+    assert compared.common()[1].tolist() == [True, True, False]
+    assert compared.pair("a", "b")[2].tolist() == [True, True, False]
+    assert compared.pair("a", "c")[2].tolist() == [True, False, False]
 
 
 def test_tier_two_is_never_compared():

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rliable import metrics
 from scipy import stats
 
 from analysis.neighbours.compared_runs import random_scores, scores_of
@@ -27,9 +26,12 @@ from gapline.summary.estimate import panel_equal
 NEAR = [0.0, 0.25, 0.25 + 1e-12, 0.25 + 2e-12, 0.25 - 1e-12, 0.5, -0.125, math.inf]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("seed", range(6))
 def test_equal_to_rliable(seed, ties):
+    from rliable import metrics
+
     compared, values = random_scores(seed, arms=3, instances=5, seeds=4, ties=ties)
     runs = np.round(values.transpose(0, 2, 1), 9)
     for a in range(3):
@@ -44,13 +46,19 @@ def test_equal_to_rliable(seed, ties):
     assert [found[f"a{a}"] for a in range(3)] == pytest.approx([metrics.aggregate_iqm(r) for r in runs], abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 7, 8, 101])
 def test_a_quarter_rounded_down_is_cut_off_at_each_end(size):
+    from rliable import metrics
+
     values = np.random.default_rng(size).standard_normal(size)
     assert interquartile_mean(values) == pytest.approx(metrics.aggregate_iqm(values), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_intervals_are_those_of_instances_drawn_with_their_runs_inside_their_panels():
+    from rliable import metrics
+
     compared, values = random_scores(4, arms=2, instances=6, seeds=3, panels=2)
     strata = compared.cells.panel
     counts = draw_counts(strata, draws=300, seed=7).astype(int)
@@ -66,7 +74,10 @@ def test_intervals_are_those_of_instances_drawn_with_their_runs_inside_their_pan
     assert table.row(0)[2:4] == pytest.approx((middle - reach, middle + reach), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_probability_is_that_of_a_mean_over_instances():
+    from rliable import metrics
+
     compared, values = random_scores(4, arms=2, instances=12, seeds=3, panels=2)
     position = [int(name[1:]) for _, name in compared.cells.units]
     met = [metrics.probability_of_improvement(-values[0, d][:, None], -values[1, d][:, None]) for d in position]

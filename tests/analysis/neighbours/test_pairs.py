@@ -3,7 +3,6 @@
 import polars as pl
 import pytest
 from scipy import stats
-from statsmodels.stats.multitest import multipletests
 
 from analysis.neighbours.compared_runs import random_scores, scores_of
 from gapline.analysis.neighbours.compared import compare_cells
@@ -11,7 +10,10 @@ from gapline.analysis.neighbours.pairs import neighbour_pairs
 from gapline.analysis.neighbours.ranks import mean_ranks
 
 
+@pytest.mark.slow
 def test_holm_over_the_declared_contrasts_alone():
+    from statsmodels.stats.multitest import multipletests
+
     compared, values = random_scores(6, arms=4, instances=12)
     declared = [("a2", "a0"), ("a1", "a3")]
     found = neighbour_pairs(compared, declared=declared)
@@ -25,6 +27,7 @@ def test_holm_over_the_declared_contrasts_alone():
     assert "Holm over 2 declared contrasts, 4 exploratory" in found.caption()
 
 
+@pytest.mark.slow
 def test_nemenyi_and_areas_stand_beside_their_own_pair():
     compared, _ = random_scores(6, arms=3, instances=12)
     ranks = mean_ranks(compared)
@@ -45,7 +48,8 @@ def test_too_few_instances_ties_and_nothing_in_common_are_said():
         "a": {"i": [0.6], "j": [0.6], "k": [0.6]}, "b": {"i": [0.7], "j": [0.8], "k": [0.9]},
         "c": {"i": [0.6], "j": [0.6], "k": [0.6]}, "d": {"l": [0.6]},
     }  # fmt: skip
-    frame = neighbour_pairs(compare_cells(scores_of(table))).frame
+    frame = neighbour_pairs(compare_cells(scores_of(table)), declared=[("a", "d")]).frame
+    assert ("b", "d") not in frame.select("a", "b").rows()
     words = {(a, b): (p, reason) for a, b, p, reason in frame.select("a", "b", "p", "reason").iter_rows()}
     assert words["a", "b"] == (0.25, "3 instances that differ cannot give p below 0.25")
     assert words["a", "c"] == (None, "tied on every instance")

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from scipy import stats
 from scipy.optimize import minimize
 
@@ -52,7 +51,10 @@ def test_equal_to_a_maximised_likelihood(seed, ties, prior):
     assert [found[f"a{k}"] for k in range(5)] == pytest.approx(likeliest(wins).tolist(), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_without_a_prior_equal_to_a_logistic_regression():
+    import statsmodels.api as sm
+
     compared, values = random_scores(11, arms=4, instances=40, seeds=1)
     wins = win_table(values[:, :, 0])
     rows, outcome = [], []
@@ -109,7 +111,7 @@ def test_a_group_that_never_lost_to_the_rest():
 
 def test_one_arm_no_common_instance_and_one_instance_per_panel():
     assert "needs two arms" in ratings(scores_of({"a": {"i": [0.6]}})).reason
-    assert "no two arms" in ratings(scores_of({"a": {"i": [0.6]}, "b": {"j": [0.6]}})).reason
+    assert "got 0" in ratings(scores_of({"a": {"i": [0.6]}, "b": {"j": [0.6]}})).reason
     single = ratings(scores_of({"a": {"i": [0.6]}, "b": {"i": [0.7]}}))
     assert single.reason == "one instance alone"
     assert single.frame["rating"].null_count() == 0

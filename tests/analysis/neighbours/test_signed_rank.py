@@ -7,6 +7,7 @@ from scipy import stats
 from gapline.analysis.neighbours.signed_rank import signed_rank
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2, 3, 6, 13, 14, 50, 51, 200])
 @pytest.mark.parametrize("kind", ["plain", "ties", "zeros"])
 def test_equal_to_scipy(size, kind):

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from gapline.archive.shown.alike import (
     WITHIN,
     byte_difference,
+    common_part,
+    count_numbers,
     same_number,
     same_text,
     text_difference,
@@ -87,5 +89,7 @@ def test_json_is_compared_by_value_and_place():
     other = {"a": [1, {"b": 0.2}], "c": "y 1.0", "d": 1, "f": 3}
     places = [place for place, _, _ in value_differences(one, other, {})]
     assert places == ["a[1].b", "c", "d", "e", "f"]
-    assert [place for place, _, _ in value_differences(one, other, {}, common=True)] == ["a[1].b", "c", "d"]
+    shared, also_shared, alone = common_part(one, other)
+    assert [place for place, _, _ in value_differences(shared, also_shared, {})] == ["a[1].b", "c", "d"]
+    assert (alone, count_numbers(also_shared), count_numbers(other)) == (["e", "f"], 3, 4)
     assert list(value_differences([1, 2], [1], {})) == [("", [1, 2], [1])]

@@ -29,6 +29,7 @@ def edit_runs(folder, edit):
     forging.reseal_campaign(folder)
 
 
+@pytest.mark.slow
 def test_a_run_that_says_something_else_is_named_with_its_column(copied, tmp_path):
     edit_runs(copied, lambda runs: runs.with_columns(elapsed=pl.col("elapsed") + pl.when(pl.col("seed") == 2).then(1)))
     (one, *_) = look(copied, tmp_path / "s").differences
@@ -36,6 +37,7 @@ def test_a_run_that_says_something_else_is_named_with_its_column(copied, tmp_pat
     assert one.said.startswith("elapsed of few/small-n30-1/1: expected ")
 
 
+@pytest.mark.slow
 def test_other_bytes_of_the_same_table_count_only_under_another_version_of_polars(copied, tmp_path):
     edit_runs(copied, lambda runs: runs)
     assert look(copied, tmp_path / "s").differences[0].said.startswith("byte ")

@@ -20,6 +20,7 @@ def look(folder, *, judge=JUDGE, package=None, **choices):
     return findings, told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [None, 2])
 def test_it_says_first_what_it_runs_and_each_verdict_is_the_same_again(copied, jobs):
     findings, told = look(copied, jobs=jobs)
@@ -33,6 +34,7 @@ def test_it_says_first_what_it_runs_and_each_verdict_is_the_same_again(copied, j
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [{"objective": 1.0}, {"valid": False, "objective": None, "reason": "no"}])
 def test_a_verdict_that_the_checker_does_not_give_is_named_by_its_line(copied, change):
     file = next(forging.attempt_of(copied).glob("verdicts-*.jsonl"))
@@ -44,6 +46,7 @@ def test_a_verdict_that_the_checker_does_not_give_is_named_by_its_line(copied, c
     assert one.said.endswith(f", got {got}")
 
 
+@pytest.mark.slow
 def test_an_instance_that_is_not_there_is_said_to_be_the_reason(copied):
     (copied / "instances" / "small-n30-1.vrp").unlink()
     findings, _ = look(copied)

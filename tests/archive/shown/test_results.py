@@ -12,10 +12,13 @@ from gapline.archive.shown.rows import Findings, Outcome
 from gapline.archive.shown.source import Source
 from gapline.archive.verify import verify
 from gapline.model.contract import load_contract
+from gapline.model.version import VERSION
 from gapline.report.canvas import Canvas
 from gapline.report.write import library_versions, write_report
 from gapline.study import open_study
 from study.ruled_study import write_study
+
+pytestmark = pytest.mark.slow
 
 KERNEL = """
 import numpy as np
@@ -88,6 +91,66 @@ def test_a_score_that_differs_is_found_under_other_versions_too(copied, tmp_path
     path.write_text(json.dumps(document))
     (one,) = look(copied, tmp_path / "s").differences
     assert one.said.startswith("intervals[0].mean: expected ")
+
+
+def state(copied, edit=lambda _: None, **versions):
+    """Edit the list of results, state other versions in it and hide that."""
+    path = copied / "results" / "results.json"
+    document = json.loads(path.read_text())
+    edit(document)
+    document["versions"] |= versions
+    path.write_text(json.dumps(document))
+    forging.relist_results(copied)
+
+
+def test_numbers_under_other_keys_are_not_counted_as_compared(copied, tmp_path):
+    """Another version may have other keys: they are counted apart, and required ones may not be missing."""
+    state(copied, gapline="0.0.1")
+    (honest,) = rows_of(look(copied, tmp_path / "honest"), "scores and intervals")
+
+    def invent(document):
+        document["invented"] = {"a": [1.0, 2.0], "b": 3}
+        for arm in document["readings"][0]["arms"]:
+            arm["scores"] = {"other": arm["scores"].pop("squeezed"), **arm["scores"]}
+
+    arms = len(json.loads((copied / "results" / "results.json").read_text())["readings"][0]["arms"])
+    state(copied, invent)
+    findings = look(copied, tmp_path / "invented")
+    assert findings.differences == []
+    shown, left = rows_of(findings, "scores and intervals")
+    assert (shown.number, left.number, left.outcome) == (honest.number - arms, arms + 3, Outcome.NOT_SHOWN)
+    assert left.why.startswith(
+        "only one of the two versions has these keys: invented, readings[].arms[].scores.squeezed"
+    )
+    state(copied, lambda document: document.update(intervals_new=document.pop("intervals")))
+    (one,) = look(copied, tmp_path / "required").differences
+    assert (one.member, "intervals: missing" in one.said) == ("results/results.json", True), one.said
+    # Under our own version, a key more is a difference.
+    state(copied, lambda document: document.update(intervals=document.pop("intervals_new")), gapline=VERSION)
+    assert look(copied, tmp_path / "ours").differences[0].member == "results/results.json"
+
+
+@pytest.mark.parametrize("said", ["0.1.0 as checked by three referees", "", "1", "1.0 1.0", "x" * 5, "1." + "2" * 80])
+def test_only_a_version_is_taken_for_a_version(copied, tmp_path, said):
+    """What stands in the place of a version would else be exchanged for ours in every text."""
+    for path in (copied / "results").rglob("*.md"):
+        path.write_text(path.read_text().replace(VERSION, said))
+    state(copied, gapline=said)
+    found = look(copied, tmp_path / "s").differences
+    assert str(found[0]).startswith("results/results.json: versions.gapline: expected a version such as 1.2.3, got ")
+    assert "results/methods.md" in {one.member for one in found}
+
+
+def test_a_file_of_no_known_kind_is_a_difference_or_not_checked(copied, tmp_path):
+    (copied / "results" / "more").mkdir()
+    (copied / "results" / "more" / "numbers.txt").write_text("0.5")
+    state(copied, lambda document: document["files"].update({"more/numbers.txt": ""}))
+    found = look(copied, tmp_path / "ours").differences
+    assert "results/more/numbers.txt: expected none, got a file" in map(str, found)
+    state(copied, gapline="0.0.1")
+    findings = look(copied, tmp_path / "other")
+    assert findings.differences == []
+    assert [row.outcome for row in rows_of(findings, "other results")] == [Outcome.NOT_SHOWN]
 
 
 @pytest.fixture

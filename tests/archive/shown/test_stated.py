@@ -5,6 +5,7 @@ import json
 import pytest
 
 from archive import forging
+from gapline.archive.shown.results import read_results
 from gapline.archive.shown.rows import Findings, Outcome
 from gapline.archive.shown.source import Source
 from gapline.archive.shown.stated import show_instances, show_package, show_register, show_snapshots
@@ -12,6 +13,10 @@ from gapline.model.contract import load_contract
 from gapline.model.package import read_package_document
 
 INSTANCE = "instances/small-n30-1.vrp"
+
+
+def show_facts(source, package, contract, findings):
+    show_package(source, package, contract, read_results(source), findings)
 
 
 def look(folder, show, *, package=True):
@@ -38,7 +43,7 @@ def test_instances_that_are_not_included_are_said_to_be_where_they_are(copied):
     shown, left = look(copied, show_instances).rows
     assert (shown.number, shown.outcome) == (1, Outcome.SHOWN)
     assert (left.number, left.why) == (1, "not included; where to get them: https://example.org/set")
-    assert look(copied, show_package).differences == []
+    assert look(copied, show_facts).differences == []
 
 
 def test_an_instance_that_a_study_has_no_more_is_not_shown_and_one_of_a_package_differs(copied):
@@ -48,11 +53,17 @@ def test_an_instance_that_a_study_has_no_more_is_not_shown_and_one_of_a_package_
     assert look(copied, show_instances).differences[0].said.endswith("got no such file")
 
 
-@pytest.mark.parametrize("change", [{"instances": {}}, {"snapshots": {}}, {"snapshots": {"references/no.json": "x"}}])
+CHANGES = [
+    {"instances": {}}, {"snapshots": {}}, {"snapshots": {"references/no.json": "x"}}, {"name": "another"},
+    {"title": "another"}, {"alarms": 7}, {"gapline": "9.9.9"}, {"versions": {"gapline": "9.9.9"}}, {"versions": {}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_a_document_that_states_less_or_more_is_found(copied, change):
     document = json.loads((copied / "package.json").read_text()) | change
     (copied / "package.json").write_text(json.dumps(document))
-    assert {one.member for one in look(copied, show_package).differences} == {"package.json"}
+    assert {one.member for one in look(copied, show_facts).differences} == {"package.json"}
 
 
 def test_a_snapshot_that_was_changed_is_found(copied):

@@ -15,6 +15,7 @@ from gapline.capture.importer import import_logs
 from gapline.capture.readers.coco import LEFT_OUT_NOTE, READER, SHIFT_NOTE
 from gapline.errors import TraceError
 from gapline.testing.readers import ReaderConformance
+from profiles import examples
 
 INFO = """suite = 'bbob', funcId = 3, DIM = 2, Precision = 1.000e-08, algId = 'swarm', coco_version = '2.6'
 % a comment
@@ -205,6 +206,7 @@ print(json.dumps([observer.result_folder, truth, theirs]).replace("NaN", "null")
 """
 
 
+@pytest.mark.slow
 def test_what_cocos_own_logger_writes_reads_as_cocopp_reads_it(tmp_path):
     """Event by event: the evaluations at every target, the value at every budget, and the values that were logged."""
     pytest.importorskip("cocoex")
@@ -236,7 +238,7 @@ def test_what_cocos_own_logger_writes_reads_as_cocopp_reads_it(tmp_path):
         assert all(later <= earlier for (_, earlier), (_, later) in pairwise(logged))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.binary(max_size=200) | mutated(INFO.encode()), mutated(TABLES["data_f3/bbobexp_f3_DIM2.dat"].encode()))
 def test_broken_files_are_survived(info, table):
     survive(READER, info, beside={"data_f3/bbobexp_f3_DIM2.dat": table})

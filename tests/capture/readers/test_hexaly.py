@@ -31,8 +31,9 @@ Feasible solution:
 class TestHexaly(ReaderConformance):
     reader = READER
     path = "hexaly.log"
-    sample = LOG
+    sample = LOG.replace(b"Feasible solution", b"Optimal solution")
     candidates = ((1.0, 70.0), (1.0, 68.0), (4.0, 61.5))
+    proofs = (b"Optimal solution",)
 
 
 def read(data: bytes):

@@ -16,6 +16,9 @@ from gapline.capture.importer import import_logs
 from gapline.capture.readers.iohprofiler import OTHERS_NOTE, READER, SECOND_NOTE, SENSE_NOTE
 from gapline.errors import TraceError
 from gapline.testing.readers import ReaderConformance
+from profiles import examples
+
+pytestmark = pytest.mark.slow
 
 
 def index(*, runs=None, maximised=False, path="data_f1/IOH_f1_DIM5.dat", **more):
@@ -331,7 +334,7 @@ def test_a_folder_of_its_logger_reads_as_iohinspector_reads_it(tmp_path):
         assert ours == improving(rows.select("evaluations", "raw_y").rows())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.binary(max_size=200) | mutated(OLDER.encode()), mutated(OLDER_TABLE.encode()))
 def test_broken_older_files_are_survived(text, table):
     survive(READER, text, beside={"data_f2/IOH_f2_DIM6.dat": table})
@@ -346,7 +349,7 @@ class TestOlderConformance(ReaderConformance):
     candidates = ((1.0, 2.0), (5.0, 6.0), (9.0, 6.0))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.binary(max_size=200) | mutated(index().encode()), mutated(TABLE.encode()))
 def test_broken_files_are_survived(text, table):
     survive(READER, text, beside={"data_f1/IOH_f1_DIM5.dat": table})

@@ -1,13 +1,16 @@
 """MiniZinc: text with times above or below the separator, the JSON stream, every ending."""
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreign_logs import bounds, candidates, mutated, read_log, survive
-from gapline.capture.readers.minizinc import READER
+from gapline.capture.readers.minizinc import READER, UNVALUED_NOTE
 from gapline.errors import TraceError
 from gapline.testing.readers import ReaderConformance
+from profiles import examples
 
 TEXT = """x = [1, 2, 3];
 _objective = 40;
@@ -184,19 +187,86 @@ def test_another_text_is_refused():
     assert not READER.looks_like("x", b'{"type": "Feature"}')
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.binary(max_size=200) | mutated(TEXT.encode()) | mutated(STREAM.encode()))
 def test_broken_output_is_survived(data):
     survive(READER, data)
+
+
+def message(output, time, kind="solution"):
+    name = "output" if kind == "solution" else "statistics"
+    return json.dumps({"type": kind, name: output, "time": time}) + "\n"
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        # A model with an output item of its own, and the objective in another section, of any name, or beside them.
+        [{"default": "cost so far 7\n", "json": {"x": [1, 2], "_objective": value}} for value in (9, 7)],
+        [{"default": "route: 1 2 3\n", "dzn": f"x = [1, 2];\n_objective = {value};\n"} for value in (9, 7)],
+        [{"default": "obj = 1\n", "objective_section": f"_objective = {value};\n"} for value in (9, 7)],
+        [{"default": "route: 1 2 3\n", "_objective": value} for value in (9, 7)],
+        # MiniZinc 2.8 printed a JSON section as a text.
+        [{"json": f'{{ "x" : [1, 2], "_objective" : {value} }}', "default": "tour\n"} for value in (9, 7)],
+        [{"default": f'{{\n  "x" : [1, 2],\n  "_objective" : {value}\n}}\n'} for value in (9, 7)],
+    ],
+)
+def test_a_stream_of_a_model_with_its_own_output_has_its_objectives(outputs):
+    """Sixty solutions were an empty run."""
+    text = "".join(message(output, 100 * place) for place, output in enumerate(outputs, start=1))
+    found = read_log(READER, text)
+    (run,) = found.runs
+    assert (candidates(run), list(found.problems)) == ([(0.1, 9.0), (0.2, 7.0)], [])
+    assert READER.looks_like("x", text.encode())
+
+
+def test_a_solution_may_be_longer_than_the_line_of_a_log():
+    text = message({"default": "x" * 50_000, "json": {"x": [1] * 9000, "_objective": 7}}, 100)
+    found = read_log(READER, text + message({"json": {"x": "y" * (1 << 20), "_objective": 1}}, 200))
+    assert candidates(found.runs[0]) == [(0.1, 7.0)]
+    # Beyond a limit it is named, and not read.
+    assert [problem[:40] for problem in found.problems] == ["run.log:2: expected a JSON object with a"]
+
+
+def test_statistics_before_a_solution_have_its_objective_where_the_output_has_none():
+    text = message({"objective": 9}, 50, "statistics") + message({"default": "tour 1 2\n"}, 100)
+    text += message({"objective": 7}, 150, "statistics") + message({"default": "tour 2 1\n"}, 200)
+    found = read_log(READER, text + message({"default": "tour 2 1\n"}, 300))
+    (run,) = found.runs
+    assert candidates(run) == [(0.1, 9.0), (0.2, 7.0)]
+    # The third solution has none: it is counted as rejected, and the note says what to do.
+    assert len(found.problems) == 1
+    assert UNVALUED_NOTE in found.notes
+
+
+def test_output_as_json_in_the_text():
+    blocks = [
+        '{\n  "x" : [1, 2],\n  "_objective" : 9\n}\n',
+        '{"obj" : 3, "_objective" : 7, "x" : 1}\n',
+        '{"x" : 1, "_objective" : 6}\n',
+        'tour 1 2\n"_objective": 5,\n',
+    ]
+    text = "".join(f"{block}% time elapsed: {at}.00 s\n----------\n" for at, block in enumerate(blocks, start=1))
+    found = read_log(READER, text + "==========\n")
+    assert candidates(found.runs[0]) == [(1, 9), (2, 7), (3, 6), (4, 5)]
+    assert (found.runs[0].carried["claim"], list(found.problems)) == ("optimal", [])
+
+
+@pytest.mark.parametrize("number", ["-1,0641e+05", "1_000", "nan", "12abc"])
+def test_an_objective_is_read_whole_or_rejected(number):
+    found = read_log(READER, f"_objective = {number};\n% time elapsed: 1.00 s\n----------\n")
+    assert (candidates(found.runs[0]), len(found.problems)) == ([], 1)
 
 
 class TestConformance(ReaderConformance):
     reader = READER
     sample = TEXT.encode()
     candidates = ((0.35, 40.0), (0.35, 38.0), (12.1, -2.5))
+    proofs = (b"==========",)
 
 
 class TestStreamConformance(ReaderConformance):
     reader = READER
-    sample = STREAM.encode()
+    sample = STREAM.replace("UNKNOWN", "OPTIMAL_SOLUTION").encode()
     candidates = ((0.35, 3.0), (0.35, 5.0), (1.2, 8.0))
+    proofs = (b"OPTIMAL_SOLUTION",)

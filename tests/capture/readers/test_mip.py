@@ -1,22 +1,23 @@
 """MIP logs: pasted logs of eight solvers with every trap. Those that solvers write stand in `test_mip_agreement.py`."""
 
 import math
+import re
 import sys
 
-import gurobi_logtools
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foreign_logs import bounds, candidates, mutated, read_log, survive
+from foreign_logs import bounds, candidates, mutated, read_log, read_or_refuse, survive
 from gapline.capture.importer import import_logs
 from gapline.capture.readers import mip
 from gapline.capture.readers.mip import READER
 from gapline.errors import EnvironmentLacksError, TraceError
 from gapline.model.limits import VARIABLE
 from gapline.model.tables import VerdictCode
-from gapline.testing.readers import ReaderConformance
+from gapline.testing.readers import ReaderConformance, check_variants
+from profiles import examples
 
 GUROBI = """
 Gurobi 12.0.1 (linux64) logging started Sat Mar  1 10:00:00 2025
@@ -334,6 +335,7 @@ CLOSING = (
     "Solving report",
     "MIP - ",
     "Result - ",
+    "Cbc0005I",
     " *** Search",
     "MIP status",
     "Optimizer term",
@@ -356,7 +358,8 @@ def test_gurobi_early_incumbents_stand_before_the_rows_that_follow_them():
         (12.0, 1.6000127e9),
     ]
     assert run.carried == {
-        "untimed": 2, "untimed_until": 0.0, "value_resolution": 1e-3, "bound_resolution": 1e-4, "claim": None
+        "solver": "gurobi", "solver_version": "12.0.1", "untimed": 2, "untimed_until": 0.0, "value_resolution": 1e-3,
+        "bound_resolution": 1e-4, "claim": None,
     }  # fmt: skip
     assert mip.UNTIMED_NOTE in found.notes
     assert bounds(run)[-1] == (60.01, 900003125.0)
@@ -422,7 +425,10 @@ def values(run):
     return [value for _, value in candidates(run)]
 
 
+@pytest.mark.slow
 def test_gurobi_logtools_reads_the_same_rows(tmp_path):
+    import gurobi_logtools
+
     path = tmp_path / "yard7.log"
     path.write_text(GUROBI, encoding="utf-8")
     theirs = gurobi_logtools.parse(str(path))
@@ -845,17 +851,44 @@ def test_without_miplog_the_extra_is_named(monkeypatch):
         read_log(READER, GUROBI)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.binary(max_size=300))
 def test_random_bytes_are_survived(data):
     survive(READER, data)
     survive(READER, b"Running HiGHS 1\n" + data)
 
 
-@settings(max_examples=150, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=examples(150), deadline=None)
 @given(st.sampled_from(sorted(ALL)).flatmap(lambda solver: mutated(ALL[solver].encode())))
 def test_mutated_logs_are_survived(data):
     survive(READER, data)
+
+
+PROOFS = (
+    b"[optimal solution found]",
+    b"Optimal",
+    b"MIP - Integer optimal",
+    b"Search completed",
+    b": solved",
+    b"An optimal",
+)
+
+
+@pytest.mark.parametrize("solver", ALL)
+def test_no_variant_of_a_log_has_a_better_value_or_claims_more(solver):
+    check_variants(read_or_refuse(READER), ALL[solver].encode(), PROOFS)
+
+
+@pytest.mark.parametrize("solver", ["scip", "gurobi"])
+def test_numbers_with_a_decimal_comma_are_named_and_not_read(solver):
+    """`-1,0641e+05` was read as -1."""
+    text = re.sub(r"([0-9])\.([0-9]+e[+-][0-9]+)", r"\1,\2", ALL[solver])
+    assert text != ALL[solver]
+    found = read_log(READER, text)
+    assert any("expected numbers with a decimal point" in problem for problem in found.problems)
+    written = {value for _, value in candidates(read_log(READER, ALL[solver]).runs[0])}
+    assert all(any(abs(value - one) < 1e-3 * abs(one) for one in written) for _, value in candidates(found.runs[0]))
 
 
 class TestConformance(ReaderConformance):

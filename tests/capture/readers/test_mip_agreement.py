@@ -12,8 +12,9 @@ from typing import NamedTuple
 import miplog
 import pytest
 
-from foreign_logs import bounds, candidates, read_log
+from foreign_logs import bounds, candidates, read_log, read_or_refuse
 from gapline.capture.readers.mip import READER
+from gapline.testing.readers import check_variants
 
 SOLVERS = ("highs", "scip", "cbc")
 STATUS = {"optimal": "finished", "infeasible": "finished", "other_limit": "finished", "time_limit": "time-limit"}
@@ -193,6 +194,18 @@ def test_status_sense_and_bound_are_those_that_the_solver_has(told):
         assert run.sense == ("max" if told.kind == "max" else "min") or len(candidates(run)) == 1
         assert told.bound is None or bounds(run)[-1][1] == pytest.approx(told.bound, rel=1e-9)
     assert run.instance == "yard7" or told.solver == "scip"
+
+
+def test_no_variant_of_a_log_has_a_better_value_or_claims_more(told):
+    if (told.kind, told.limit) != ("max", ""):
+        return
+    proofs = (
+        b"[optimal solution found]",
+        b"Status            Optimal",
+        b"Result - Optimal",
+        b"Cbc0001I Search completed",
+    )
+    check_variants(read_or_refuse(READER), told.text.encode(), proofs)
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9])

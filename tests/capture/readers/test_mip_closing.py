@@ -10,6 +10,9 @@ from gapline.model.tables import RunStatus
 TOLD = {"bounds": {"primal": 7.0, "dual": 6.0}, "timing": {"wall_seconds": 3.5, "cpu_seconds": 2.5}}
 
 
+PROVEN = "SCIP Status        : problem is solved [optimal solution found]"
+
+
 def one(text):
     (solve,) = split_solves(list(enumerate(text.splitlines(), start=1)))
     return solve
@@ -62,12 +65,15 @@ def test_the_closing_lines_of_a_solver_give_value_unit_bound_and_end(text, closi
 
 
 def test_miplog_fills_what_no_line_says_on_the_clock_of_the_solve():
-    assert read_closing(Solve(solver="cbc", ended_at=0), TOLD)[:3] == (Number(7.0, 0.0), Number(6.0, 0.0), 3.5)
+    assert read_closing(Solve(solver="cbc", ended_at=0), TOLD).end == 3.5
     assert read_closing(Solve(solver="cbc", ended_at=0, is_cpu=True), TOLD).end == 2.5
+    # Of a solver whose lines are not known here, miplog's values are all there is.
+    assert read_closing(Solve(solver="optverse", ended_at=0), TOLD)[:3] == (Number(7.0, 0.0), Number(6.0, 0.0), 3.5)
 
 
-@pytest.mark.parametrize("solver", ["xpress", "cplex"])
-def test_the_relaxation_and_the_last_row_are_no_result(solver):
+@pytest.mark.parametrize("solver", ["xpress", "cplex", "cbc", "gurobi", "highs", "scip", "copt", "mosek"])
+def test_values_come_from_the_lines_of_the_mip_alone(solver):
+    """What miplog says may be the relaxation or the last row."""
     closing = read_closing(Solve(solver=solver, has_body=True, ended_at=0), TOLD)
     assert closing == Closing(None, None, 3.5, RunStatus.UNKNOWN)
 
@@ -79,14 +85,14 @@ def test_no_incumbent_is_written_as_a_huge_number():
 
 def test_a_solve_without_an_end_or_in_a_file_that_was_cut_is_killed():
     assert read_closing(Solve(solver="scip"), {}).status == RunStatus.KILLED
-    ended = Solve(solver="scip", ended_at=0)
+    ended = Solve([(1, PROVEN)], solver="scip", ended_at=0)
     assert read_closing(ended, {"termination": {"status": "optimal"}}).status == RunStatus.FINISHED
     assert read_closing(ended, {"termination": {"status": "optimal"}}, cut=True).status == RunStatus.KILLED
 
 
 @pytest.mark.parametrize("claim", ["optimal", "infeasible"])
 def test_what_was_proven_is_kept_unless_the_log_was_cut(claim):
-    ended, told = Solve(solver="scip", ended_at=0), {"termination": {"status": claim}}
+    ended, told = Solve([(1, PROVEN)], solver="scip", ended_at=0), {"termination": {"status": claim}}
     assert read_closing(ended, told).claim == claim
     assert read_closing(ended, told, cut=True).claim is None
     for other in ("time_limit", "unbounded", "infeasible_or_unbounded", "other_limit", "unknown"):
@@ -98,3 +104,31 @@ def test_a_banner_that_miplog_does_not_know_has_a_version_too():
     assert read_version(solve, ask_miplog(solve)) == "1.12.0"
     assert read_version(solve, {"version": "1.13.0"}) == "1.13.0"
     assert read_version(Solve(solver="scip"), {"version": "0.0.0"}) is None
+
+
+@pytest.mark.parametrize(
+    ("solver", "line"),
+    [
+        ("scip", PROVEN),
+        ("gurobi", "Optimal solution found (tolerance 1.00e-04)"),
+        ("highs", "  Status            Optimal"),
+        ("cplex", "MIP - Integer optimal, tolerance (0.0001/1e-06):  Objective =  1.2500000000e+02"),
+        ("cbc", "Result - Optimal solution found"),
+        ("cbc", "Cbc0001I Search completed - best objective 4, took 0 iterations and 0 nodes (0.05 seconds)"),
+        ("xpress", " *** Search completed ***     Time:     4 Nodes:        505"),
+        ("copt", "MIP status      : solved"),
+        ("mosek", "An optimal solution satisfying the relative gap tolerance of 1.00e-02(%) has been located."),
+    ],
+)
+def test_an_optimum_is_proven_where_a_line_states_it_about_the_mip(solver, line):
+    told = {"termination": {"status": "optimal", "raw_reason": "Optimal"}}
+    assert read_closing(Solve([(1, line)], solver=solver, ended_at=0), told).claim == "optimal"
+    for other in ("", "Clp0000I Optimal - objective value 2.125", "Optimal objective  2.125000000e+00"):
+        closing = read_closing(Solve([(1, other)], solver=solver), told)
+        assert (closing.claim, closing.status) == (None, RunStatus.KILLED)
+
+
+@pytest.mark.parametrize("number", ["-1,0641e+05", "1.0641x", "1e+0.5", "12-3", "1.5,3"])
+def test_a_number_is_read_whole_or_not_at_all(number):
+    solve = one(f"SCIP version 9.2.0\nSCIP Status        : problem is solved\nPrimal Bound       : {number}\n")
+    assert read_closing(solve, {}).value is None

@@ -98,7 +98,7 @@ def test_the_sense_is_what_the_values_show():
 )
 def test_seconds_may_stand_behind_the_value(text):
     (run,) = read(text).runs
-    assert READER.looks_like("solver.out", text)
+    assert READER.looks_like("solver.out", LogFile("solver.out", text).head)
     assert (run.time.tolist(), run.objective.tolist()) == ([0.4, 12.0], [91.0, 88.0])
     assert (run.clock, run.resolution, run.status) == ("wall", 0.1, "finished")
 

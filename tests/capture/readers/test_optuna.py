@@ -1,6 +1,5 @@
 """Optuna: pasted journals and tables with every trap, and what Optuna itself writes."""
 
-import optuna
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +8,7 @@ from foreign_logs import candidates, mutated, read_log, survive
 from gapline.capture.readers.optuna import READER, VIOLATED
 from gapline.errors import TraceError
 from gapline.testing.readers import ReaderConformance
+from profiles import examples
 
 JOURNAL = """{"op_code":0,"worker_id":"w","study_name":"beam","directions":[1]}
 {"op_code":4,"worker_id":"w","study_id":0,"datetime_start":"2026-03-29T00:59:58.500000+00:00"}
@@ -132,7 +132,10 @@ def test_another_text_is_refused():
     assert not READER.looks_like("x.csv", b"arm,instance,seed,time,objective\n")
 
 
+@pytest.mark.slow
 def test_what_optuna_writes_is_read_as_optuna_reads_it(tmp_path):
+    import optuna
+
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     path = tmp_path / "journal.log"
     storage = optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(str(path)))
@@ -164,7 +167,7 @@ def test_what_optuna_writes_is_read_as_optuna_reads_it(tmp_path):
     assert journal.problems == table.problems == []
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(st.binary(max_size=200) | mutated(JOURNAL.encode()) | mutated(TABLE.encode()))
 def test_broken_files_are_survived(data):
     survive(READER, data)

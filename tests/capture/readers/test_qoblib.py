@@ -12,6 +12,7 @@ from gapline.capture.readers.qoblib import READER
 from gapline.errors import TraceError
 from gapline.model.tables import VerdictCode
 from gapline.testing.readers import ReaderConformance
+from profiles import examples
 
 SERIES = """[[{"Time": 0.017, "Incumbent": -30, "step": 1},
   {"Time": 0.017, "Incumbent": -31, "step": 2},
@@ -99,6 +100,7 @@ def test_endless_nesting_is_refused_or_recovered_without_harm():
     survive(READER, b'[[{"Time":1,"Incumbent":' + b"[" * 200_000)
 
 
+@pytest.mark.slow
 def test_crlf_and_a_huge_line_change_nothing():
     assert candidates(read_log(READER, SERIES.replace("\n", "\r\n")).runs[0])[0] == (0.017, -30.0)
     long = json.dumps([[{"Time": k, "Incumbent": -k} for k in range(100_000)]])
@@ -110,7 +112,7 @@ def test_another_text_is_refused():
         read_log(READER, '{"a": 1}')
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.binary(max_size=200) | mutated(SERIES.encode()))
 def test_broken_series_are_survived(data):
     survive(READER, data, path="a.json")

@@ -22,6 +22,7 @@ def chain_file(tmp_path_factory):
     return write_chain(snapshot_log(make_chain(folder), "*"), folder / "chain.html")
 
 
+@pytest.mark.slow
 def test_it_shows_the_chain_and_who_improved_what(open_page, chain_file):
     page = open_page(chain_file)
     rows = {row["snapshot"]: row for row in page.table("snapshot-table")}
@@ -52,6 +53,7 @@ def test_the_numbers_behind_the_charts_are_those_of_the_chain(open_page, chain_f
     assert len(page.saved("best-known")) == 3
 
 
+@pytest.mark.slow
 def test_an_instance_is_found_chosen_and_linked_to(open_page, chain_file):
     page = open_page(chain_file)
     assert [row["instance"] for row in page.table("instance-table")] == ["a", "b", "c"]
@@ -112,6 +114,7 @@ def test_a_lone_snapshot_and_a_missing_parent_are_said(open_page, tmp_path):
     assert f"parent {log.lineage.missing} is not at hand" in page.text("#chain .block .caption")
 
 
+@pytest.mark.slow
 def test_long_lists_are_cut_and_say_so(tmp_path):
     names = [f"i{k}" for k in range(MOST_ROWS + 7)]
     first = gl.Snapshot.from_values(dict.fromkeys(names, 10.0), name="first", certified=names)
@@ -137,6 +140,7 @@ def test_the_policy_names_the_hash_of_every_script_and_style(chain_file):
     assert " style=" not in outside
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 400)])
 def test_axe_finds_nothing(open_page, chain_file, scheme, width):
     page = open_page(chain_file, width=width, color_scheme=scheme)

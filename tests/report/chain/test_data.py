@@ -76,6 +76,7 @@ def test_commits_beyond_the_most_are_left_out_and_counted(tmp_path):
     assert number < MOST_COMMITS
 
 
+@pytest.mark.slow
 def test_ten_thousand_instances_fit_a_small_page(tmp_path):
     draw = random.Random(1)
     entries = {

@@ -32,6 +32,7 @@ def drawn(request, tmp_path_factory):
     return study, charts, words
 
 
+@pytest.mark.slow
 def test_every_figure_is_drawn_and_forests_list_every_arm_with_its_number(drawn):
     study, charts, words = drawn
     assert {"mean-convergence", "score-intervals", "contrasts", "health", "reference-shift", "ratings"} <= set(charts)
@@ -44,6 +45,7 @@ def test_every_figure_is_drawn_and_forests_list_every_arm_with_its_number(drawn)
         assert set(best["arm"]) <= set(words[name]), name
 
 
+@pytest.mark.slow
 def test_a_legend_names_all_curves_or_the_best_and_says_so(drawn):
     study, charts, words = drawn
     arms = study.summary.frame.sort("squeezed")["arm"].to_list()
@@ -89,6 +91,7 @@ def test_the_ranks_on_the_axis_do_not_touch_and_hold_every_arm(drawn):
     assert ticks[-1] + steps.pop() > max(means)
 
 
+@pytest.mark.slow
 def test_the_curves_of_gapline_curve_are_one_line_each(drawn, tmp_path):
     study, _, _ = drawn
     pair, arms = tuple(study.declared[0]), study.summary.frame.height

@@ -1,5 +1,7 @@
 import xml.etree.ElementTree as ET
 
+import pytest
+
 from analysis.ladder_study import ladder_study
 from gapline import figures
 from gapline.analysis.analyse import analyse
@@ -7,6 +9,8 @@ from gapline.report.figures.study import study_figures
 from gapline.report.statements import make_statements
 from gapline.report.write import for_report
 from report.report_studies import hostile, synthetic, synthetic_analyses, synthetic_said
+
+pytestmark = pytest.mark.slow
 
 
 def test_titles_say_what_and_captions_under_which_choices():

@@ -10,6 +10,8 @@ from gapline.report.figures.study import study_figures
 from gapline.report.statements import make_statements
 from report.report_studies import paper_sized, paper_sized_analyses, synthetic, synthetic_analyses
 
+pytestmark = pytest.mark.slow
+
 # Of each text: what it says, and by how many pixels it is outside of its picture.
 OUTSIDE = """() => [...document.querySelectorAll("svg")].flatMap((drawing) => {
   const frame = drawing.getBoundingClientRect();

@@ -6,6 +6,8 @@ from accessibility import violations
 from gapline.report.page.build import write_page
 from report.page_study import make_study
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("width", [1280, 400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])

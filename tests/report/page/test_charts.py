@@ -30,18 +30,20 @@ def twenty(tmp_path_factory):
     return study, write_page(study, tmp_path_factory.mktemp("twenty") / "page.html")
 
 
-def lit(page, chart="mean-chart"):
-    """The numbers of the lines that stand out, once exactly one or none does."""
+def wait_until_lit(page, number, chart="mean-chart"):
+    """Wait until this line alone stands out, or none of them; a chart follows its button a moment later."""
     page.page.wait_for_function(
-        """id => { const all = [...document.querySelectorAll(`#${id} .mark-line.role-mark path`)];
-                   const faded = all.filter(path => Number(path.getAttribute('opacity') ?? 1) < 0.5).length;
-                   return faded === 0 || faded === all.length - 1 }""",
-        arg=chart,
+        f"""([id, number]) => {{
+              const lines = ({LINES})(id);
+              const out = lines.flatMap((one, k) => one.width > 3 && one.opacity === 1 ? [k] : []);
+              const faded = lines.filter(one => one.opacity < 0.5).length;
+              return number === null ? !out.length && !faded
+                                     : out.length === 1 && out[0] === number && faded === lines.length - 1 }}""",
+        arg=[chart, number],
     )
-    lines = page.page.evaluate(LINES, chart)
-    return [k for k, line in enumerate(lines) if line["width"] > 3 and line["opacity"] == 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
 def test_names_stand_at_the_ends_of_lines_beside_each_other_and_inside_the_chart(open_page, twenty, width, scheme):
     study, path = twenty
@@ -68,26 +70,26 @@ def test_an_arm_is_lit_by_its_button_its_row_its_line_and_the_keys(open_page, tw
     page = open_page(path)
     page.page.locator(f'.arm[data-arm="{study.arms[3]}"]').focus()
     page.page.wait_for_selector(".arm.lit")
-    assert lit(page) == [3]
-    assert lit(page, "attainment-chart") == [3]
+    wait_until_lit(page, 3)
+    wait_until_lit(page, 3, "attainment-chart")
     page.page.locator(f'#ranking tr[data-arm="{study.arms[5]}"]').hover()
     page.page.wait_for_selector(f'.arm.lit[data-arm="{study.arms[5]}"]')
-    assert lit(page) == [5]
+    wait_until_lit(page, 5)
     # The line that ends worst, at its end.
     worst = gl.mean_curve(study.envelopes, study.snapshot).frame.group_by("arm").last().sort("value")["arm"][-1]
     page.page.locator("#mean-chart").focus()
     page.page.keyboard.press("End")
     page.page.keyboard.press("ArrowDown")
     page.page.wait_for_selector(f'.arm.lit[data-arm="{worst}"]')
-    assert lit(page) == [study.arms.index(worst)]
+    wait_until_lit(page, study.arms.index(worst))
     assert worst in page.text("#tip .lit")
     name = page.page.locator("#mean-chart .mark-text.role-mark text", has_text=study.arms[7]).bounding_box()
     page.page.mouse.move(name["x"] + 5, name["y"] + name["height"] / 2)
     page.page.wait_for_selector(f'.arm.lit[data-arm="{study.arms[7]}"]')
-    assert lit(page) == [7]
+    wait_until_lit(page, 7)
     page.page.mouse.move(2, 2)
     page.page.wait_for_function("() => !document.querySelector('.arm.lit')")
-    assert lit(page) == []
+    wait_until_lit(page, None)
 
 
 def values_at(page, key):
@@ -106,6 +108,7 @@ def exact_at(study, time):
     return {key[0]: value[np.searchsorted(times, time, side="right") - 1] for key, times, value in found.groups()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [25, 700])
 def test_a_part_of_the_time_is_shown_exactly_and_its_link_shows_the_same(open_page, make_other_study, tmp_path, steps):
     """With 700 steps a run the page has more breakpoints than it draws, and computes those in sight."""
@@ -144,7 +147,7 @@ def test_dragging_shows_a_part_and_a_double_click_the_whole(page):
         page.page.mouse.move(plot["x"] + x0 * plot["width"], y0)
         page.page.mouse.down()
         page.page.mouse.move(plot["x"] + x1 * plot["width"], y1, steps=3)
-        assert page.page.locator("#mean-chart .brush").is_visible()
+        page.page.locator("#mean-chart .brush").wait_for()
         page.page.mouse.up()
 
     page.change(lambda: drag(0.5, middle, 0.75, middle + 2))
@@ -167,6 +170,7 @@ def test_ends_that_show_nothing_are_as_if_nobody_had_set_them(open_page, page_fi
     assert page.page.locator("#attainment-chart .mark-line.role-mark path").count() == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "dark"), (400, "light")])
 def test_paper_has_charts_of_its_own_width_in_its_own_colours(open_page, twenty, width, scheme):
     page = open_page(twenty[1], width=width, color_scheme=scheme)

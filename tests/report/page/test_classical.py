@@ -3,6 +3,8 @@
 import re
 from itertools import pairwise
 
+import pytest
+
 from gapline.analysis.analyse import analyse
 from gapline.report.figures.attainment_difference import difference_map
 from gapline.report.page.build import write_page
@@ -51,6 +53,7 @@ def test_names_of_the_picture_have_room():
         assert high <= drawn["width"], text
 
 
+@pytest.mark.slow
 def test_long_names_of_the_picture_are_told_apart_and_not_cut(open_page, tmp_path):
     page = open_page(write_page(paper_sized(), tmp_path / "page.html"))
     found = page.page.evaluate(
@@ -89,6 +92,7 @@ def test_the_section_fits_a_phone_and_is_greyed_under_another_choice(open_page, 
     assert not page.locator("#classical-stale").is_visible()
 
 
+@pytest.mark.slow
 def test_hostile_names_stay_text(open_page, tmp_path):
     page = open_page(write_page(hostile(), tmp_path / "page.html")).page
     assert page.locator("#classical img").count() == 0

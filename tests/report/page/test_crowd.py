@@ -9,6 +9,8 @@ from gapline.scoring.goals import attainment_name
 from report.page_reader import number
 from report.report_studies import INHERITED, crowd, inherited
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):

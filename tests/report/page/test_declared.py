@@ -1,5 +1,7 @@
 """Tables that Python computed, on the page in a real browser."""
 
+import pytest
+
 import gapline as gl
 from analysis.edge_runs import run
 from analysis.ladder_study import ladder_study
@@ -27,6 +29,7 @@ def test_without_a_plan_there_is_no_section_of_what_was_run():
     assert page_tables(analyse(by_hand()))["evidence"] == []
 
 
+@pytest.mark.slow
 def test_sections_fit_a_phone_and_are_greyed_by_the_choices_that_outdate_them(open_page, tmp_path):
     reader = open_page(write_page(for_report(ladder_study(tmp_path)), tmp_path / "page.html"), width=400)
     page = reader.page

@@ -11,7 +11,7 @@ from gapline.report.writers.csv import to_csv
 from gapline.report.writers.latex import to_latex
 from gapline.report.writers.latex_text import escape
 from gapline.report.writers.markdown import to_markdown
-from report.page_study import ARMS
+from report.page_study import ARMS, make_study
 from report.report_studies import hostile
 from report.writers.test_latex import needs_latex, typeset
 
@@ -43,6 +43,7 @@ def head(page, table, label):
     return page.page.locator(f"#{table} thead th", has=page.page.get_by_role("button", name=label, exact=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["study", "hostile"])
 def test_tables_that_python_made_are_saved_as_it_writes_them(open_page, page_file, study, tmp_path, source):
     """Byte for byte, names that Markdown, LaTeX or a spreadsheet would obey among them."""
@@ -89,6 +90,7 @@ def test_tables_of_the_page_are_saved_by_the_same_rules(page, name):
     assert saved_as(page, "md", name) == to_markdown(table)
 
 
+@pytest.mark.slow
 @needs_latex
 def test_latex_of_the_page_compiles_whatever_the_names(open_page, tmp_path):
     """Letters come out as Python escapes them, in tables longer than a page too."""
@@ -116,10 +118,11 @@ def test_a_column_sorts_up_down_and_back_by_click_and_by_key(page):
     assert shown(page, "instance-table") == drawn
 
 
-def test_what_does_not_exist_is_last_either_way_and_signs_and_percents_are_numbers(page):
-    for down, label in ((False, "gamma"), (True, "gamma")):
-        head(page, "instance-table", label).locator("button").click()
-        rows = shown(page, "instance-table")
+def test_what_does_not_exist_is_last_either_way_and_signs_and_percents_are_numbers(page, open_page, tmp_path):
+    lacking = open_page(write_page(make_study(lacking=True), tmp_path / "lacking.html"))
+    for down in (False, True):
+        head(lacking, "instance-table", "gamma").locator("button").click()
+        rows = shown(lacking, "instance-table")
         assert rows[-1][6] == "–", down
     page.choose(horizon=12.5)
     head(page, "contrast-table", "a − b").locator("button").click()
@@ -156,6 +159,7 @@ def test_a_filter_leaves_what_fits_and_says_how_much(page):
     assert saved_as(page, "md", "instance-table").count("| large |") == 2
 
 
+@pytest.mark.slow
 def test_back_and_forward_walk_through_the_choices_and_the_link_holds_all_of_them(open_page, page, page_file):
     page.choose(kernel="maxform")
     page.page.fill("#find-instance-table", "s")

@@ -10,6 +10,7 @@ import gapline as gl
 from gapline.report.page.build import JUDGE_SCRIPTS, write_page
 from gapline.report.page.seal import read_part
 from gapline.report.statements import make_statements
+from gapline.scoring.kernels import kernel_range
 from gapline.summary.bootstrap import Bootstrap, arm_intervals
 from gapline.summary.contrasts import contrasts
 from gapline.summary.draws import DrawnSums, generator_start
@@ -40,6 +41,7 @@ def given_to_worker(boot, method, pairs):
         "means": np.where(boot.counts > 0, boot.means, 0.0).ravel().tolist(), "weighting": boot.weighting.value,
         "method": method, "level": LEVEL, "draws": boot.draws, "generator": generator_start(boot.seed),
         "spares": generator_start([boot.seed, 1]),
+        "range": [None if np.isinf(end) else end for end in kernel_range(boot.kernel)],
         "pairs": [{"a": a, "b": b, "declared": k == 0} for k, (a, b) in enumerate(pairs)],
     }  # fmt: skip
 
@@ -55,16 +57,14 @@ def close_to(found, wanted, width, method):
 @pytest.mark.parametrize("lacking", [True, False])
 def test_intervals_and_contrasts_are_pythons(judge, study, weighting, lacking):
     """Of every method; with an arm that lacks an instance, whose draws take spare ones, and without."""
-    scores = study.scores[0]
-    arms = ARMS if lacking else ("alpha", "beta")
-    if not lacking:
-        scores = replace(scores, frame=scores.frame.filter(scores.frame["arm"].is_in(arms)))
-    pairs = [(a, b) for k, a in enumerate(arms) for b in arms[k + 1 :]]
+    scores = make_study(lacking=True).scores[0] if lacking else study.scores[0]
+    pairs = [(a, b) for k, a in enumerate(ARMS) for b in ARMS[k + 1 :]]
     boot = Bootstrap(scores, weighting=weighting, draws=DRAWS, seed=SEED)
     for method in Method:
         found = judge("judgeAll(given)", given_to_worker(boot, method.value, pairs))
         spans = arm_intervals(boot, method=method, level=LEVEL).frame.to_dicts()
-        tested = contrasts(boot, declared=pairs[:1], method=method, level=LEVEL).frame.to_dicts()
+        chosen = {"declared": pairs[:1], "exploratory": pairs[1:]}
+        tested = contrasts(boot, **chosen, method=method, level=LEVEL).frame.to_dicts()
         for name, ours, theirs in (("intervals", found["intervals"], spans), ("contrasts", found["contrasts"], tested)):
             assert len(ours) == len(theirs) > 0
             for mine, wanted in zip(ours, theirs, strict=True):
@@ -97,6 +97,7 @@ def test_sums_are_rounded_once(judge):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choice", [{"kernel": "maxform"}, {"weighting": "run"}, {"snapshot": 1, "horizon": 12.5}])
 def test_another_choice_shows_its_own_intervals_and_never_an_older_one(open_page, exact_file, exact_study, choice):
     study, page = exact_study, open_page(exact_file)
@@ -125,10 +126,10 @@ def test_another_choice_shows_its_own_intervals_and_never_an_older_one(open_page
         pair = tested[row["arm a"], row["arm b"]]
         assert number(row["a − b"]) == pytest.approx(pair["difference"], abs=5.1e-6)
         if pair["low"] is None:
-            assert (row["95 % interval"], row["told apart"], row["kind"]) == ("–", "–", pair["reason"])
+            assert (row["95 % interval"], row["excludes 0"], row["kind"]) == ("–", "–", pair["reason"])
         else:
             apart = pair["low"] > 0 or pair["high"] < 0
-            assert row["told apart"] == ("yes" if apart else "no")
+            assert row["excludes 0"] == ("yes" if apart else "no")
             assert number(row["95 % interval"].split(" to ")[0]) == pytest.approx(pair["low"], abs=5.1e-6)
             assert float(row["p (Holm)"].strip("()")) == pytest.approx(pair["p_holm"] or pair["p"], abs=5.1e-4)
     assert page.page.locator(".stale:visible").count() == 0
@@ -146,7 +147,7 @@ def test_while_a_worker_is_at_it_no_interval_stands_anywhere(open_page, page_fil
     page.page.select_option("#kernel", "maxform")
     page.page.wait_for_function("() => window.letGo")
     assert {row["95 % interval"] for row in page.table("ranking")} == {"…"}
-    assert {row["told apart"] for row in page.table("contrast-table")} == {"…"}
+    assert {row["excludes 0"] for row in page.table("contrast-table")} == {"…"}
     assert page.page.locator("#ranking .forest .span").count() == 0
     assert "being computed" in page.text("#subline")
     page.page.evaluate("() => window.letGo()")
@@ -154,6 +155,7 @@ def test_while_a_worker_is_at_it_no_interval_stands_anywhere(open_page, page_fil
     assert " to " in page.table("ranking")[0]["95 % interval"]
 
 
+@pytest.mark.slow
 def test_the_headline_of_another_choice_is_pythons(open_page, tmp_path):
     """Word for word what a report under that choice would say, where arms are told apart and where they are not."""
     study = make_study(above=0.001, contrasts=(("alpha", "gamma"),))

@@ -23,6 +23,7 @@ def made(request):
     return study, curves_at_moments(study, build_cells(study.envelopes.runs).arm, len(ARMS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighting", ["panel", "instance", "run"])
 def test_mean_curves_are_exact_at_every_moment(made, weighting):
     study, found = made

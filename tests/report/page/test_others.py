@@ -99,6 +99,7 @@ def test_groups_of_runs_leave_no_trace(study, monkeypatch):
     assert written[0] == written[1] == written[2]
 
 
+@pytest.mark.slow
 def test_what_became_of_the_candidates_of_a_run_adds_up_on_the_screen(open_page, exact_file, exact_study):
     """At its own horizon and at a shorter one: every captured candidate counts once, late and rejected ones too."""
     page = open_page(exact_file)

@@ -22,6 +22,7 @@ def path(study, tmp_path_factory):
     return write_page(study, tmp_path_factory.mktemp("own") / "page.html")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "choice",
     [{}, {"snapshot": 1}, {"horizon": 12.5}, {"horizon": 7.25, "goal": GOALS[2], "weighting": "run"}],

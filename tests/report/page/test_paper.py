@@ -5,6 +5,8 @@ import pytest
 from gapline.report.page.build import write_page
 from report.report_studies import paper_sized
 
+pytestmark = pytest.mark.slow
+
 # Of each table: whether its copies fit their place, their heads, and those of the table itself.
 PRINTED = """() => [...document.querySelectorAll('main table.numbers')].map(table => {
   const box = table.closest('.scroll'), pieces = [...box.querySelectorAll('.piece')];

@@ -8,6 +8,7 @@ from gapline.cli.app import run
 from report.page_study import GOALS, KERNELS, PANELS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("horizon", [12.5, 0.4])
 @pytest.mark.parametrize("weighting", ["panel", "run"])
 def test_a_shorter_horizon_folds_as_gapline_score_does(

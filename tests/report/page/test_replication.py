@@ -67,6 +67,7 @@ def test_names_of_others_are_text():
     assert "&lt;b&gt;x&lt;/b&gt;" in section
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_stands_in_the_page(browser, page, width, scheme):

@@ -38,6 +38,7 @@ def twenty_page(tmp_path_factory):
     return write_page(crowd(20), tmp_path_factory.mktemp("saved") / "page.html")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["small", "twenty"])
 def test_every_chart_is_saved_on_white_whatever_the_screen(open_page, page_file, twenty_page, browser, tmp_path, name):
     path = page_file if name == "small" else twenty_page
@@ -119,6 +120,7 @@ def test_a_png_of_the_page_names_its_words_and_its_size_as_one_of_python_does(op
     assert sizes[0] == sizes[1] != []
 
 
+@pytest.mark.slow
 def test_points_have_a_legend_in_the_file_and_lines_have_their_names(open_page, twenty_page):
     files = save_all(open_page(twenty_page))
     arms = list(crowd(20).arms)

@@ -52,6 +52,7 @@ def engine(browser):
     tab.close()
 
 
+@pytest.mark.slow
 def test_every_gap_is_pythons_to_the_last_bit(engine):
     for name in KERNELS:
         wanted = parse_kernel(name)([z for z, _ in CASES], [reference for _, reference in CASES])
@@ -59,6 +60,7 @@ def test_every_gap_is_pythons_to_the_last_bit(engine):
         assert engine("given.cases.map(([z, r]) => gapOf(given.kernel, z, r))", given) == wanted.tolist()
 
 
+@pytest.mark.slow
 def test_goals_are_attained_as_in_python(engine):
     runs = [
         {"arm": "a", "instance": f"i{k:03}", "seed": 1, "horizon": 9, "trace": [(1, z)]}
@@ -75,6 +77,7 @@ def test_goals_are_attained_as_in_python(engine):
     assert beaten == frame["beaten"].to_list()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", WEIGHTS)
 def test_scores_are_pythons(engine, weight):
     traces = [[], [(0, 11.0)], [(0, 10.0), (30, 5.0)], [(30, 5.0)], [(0.7, 20.0), (3, 11.0)],

@@ -49,6 +49,7 @@ def both(browser, page_file, small_file):
         assert reader.complaints == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
 def test_every_table_says_what_the_page_with_all_steps_says(both, choice):
     for reader in both:
@@ -116,6 +117,7 @@ def test_a_narrow_screen_shows_it_whole(open_page, small_file):
     assert page.page.evaluate("() => document.documentElement.scrollWidth") <= 400
 
 
+@pytest.mark.slow
 def test_horizons_that_differ_give_curves_of_relative_time(browser, tmp_path):
     study = make_study(horizons={"s1": 20.0, "l1": 12.0}, kernels=("squeezed", "maxform"), tier_two=("gamma",))
     paths = [write_page(study, tmp_path / "whole.html"), summaries(tmp_path / "small.html", study, log_time=True)]
@@ -126,6 +128,7 @@ def test_horizons_that_differ_give_curves_of_relative_time(browser, tmp_path):
     assert small.complaints == []
 
 
+@pytest.mark.slow
 def test_the_page_chooses_by_its_size(study, monkeypatch):
     whole = build_page(study)
     assert 'id="block-steps"' in whole

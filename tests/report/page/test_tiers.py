@@ -14,6 +14,7 @@ def tiered(tmp_path_factory):
     return write_page(make_study(tier_two=["alpha"], contrasts=[]), tmp_path_factory.mktemp("tiers") / "page.html")
 
 
+@pytest.mark.slow
 def test_a_descriptive_arm_has_no_rank_no_bold_no_test_and_no_headline(open_page, tiered):
     page = open_page(tiered)
     for choice in ({}, {"kernel": "maxform"}, {"snapshot": 1}):
@@ -55,9 +56,44 @@ def test_hidden_arms_leave_the_headline_to_those_shown_and_say_so(open_page, pag
     assert page.text("#headline") == declared
     page.change(page.page.locator('.arm[data-arm="alpha"]').click)
     assert "ahead" not in page.text("#headline")
-    assert page.text("#headline").startswith("gamma and beta are not told apart: ")
+    assert page.text("#headline").startswith("No significant difference between gamma and beta: ")
     assert page.text("#subline").startswith("Of the arms shown. ")
     assert declared in page.text("#subline")
+
+
+def with_other_instances():
+    """Return a study in which a and c ran four instances, b and d two of them; b is the best on each of its own."""
+    best = {"a": 12.0, "b": 11.0, "c": 13.0, "d": 12.5}
+    runs = [
+        {"arm": arm, "instance": f"i{k}", "seed": 1, "horizon": 9, "trace": [(1, value + k / 10)]}
+        for arm, value in best.items()
+        for k in range(4 if arm in "ac" else 2)
+    ]
+    return report_of(
+        gl.Campaign.from_runs(runs), gl.Snapshot.from_values({f"i{k}": 10.0 for k in range(4)}, name="bks")
+    )
+
+
+def test_arms_with_other_instances_are_not_ranked_and_hiding_arms_keeps_the_rule(open_page, tmp_path):
+    page = open_page(write_page(with_other_instances(), tmp_path / "page.html"))
+
+    def rows():
+        return [(row["rank"], row["arm"]) for row in page.table("ranking")]
+
+    assert rows() == [("1", "a"), ("2", "c"), ("–", "b (other instances)"), ("–", "d (other instances)")]
+    assert "b (2 of these 4), d (2 of these 4)" in page.text("#ranking-caption")
+    assert page.text("#headline").startswith("a ")
+    assert page.page.locator('#ranking tr[data-arm="b"] td.best').count() == 0
+    assert [(row["arm a"], row["arm b"]) for row in page.table("contrast-table")] == [("a", "c")]
+    for name, ranked in (
+        ("a", [("1", "b"), ("2", "d"), ("–", "c (other instances)")]),
+        ("d", [("–", "b"), ("–", "c")]),
+    ):
+        page.change(page.page.locator(f'.arm[data-arm="{name}"]').click)
+        assert rows() == ranked
+    assert page.text("#headline") == "No arm is ranked"
+    assert "no two arms ran the same instances" in page.text("#ranking-caption").lower()
+    assert page.page.locator("#instance-table td.by-arm.best").count() == 0
 
 
 def test_statuses_that_nobody_states_are_not_called_crashes(open_page, tmp_path):
@@ -80,6 +116,7 @@ def test_both_parts_of_a_hierarchical_objective_stand_among_the_facts_of_a_run(o
     assert "best, secondary part20.0" in facts
 
 
+@pytest.mark.slow
 def test_what_rounds_to_zero_has_no_sign_on_the_page(open_page, page_file):
     page = open_page(page_file)
     texts = page.page.evaluate("() => [-1e-9, -0, 0, 1e-9].map(x => [x.toFixed(5)])")

@@ -1,3 +1,5 @@
+import pytest
+
 import gapline as gl
 from gapline.analysis.analyse import analyse
 from gapline.report.figures.study import study_figures
@@ -31,6 +33,7 @@ def test_the_table_before_any_script_has_the_order_of_the_report():
     assert page_head(synthetic_said())["tierTwo"] == ["sliced"]
 
 
+@pytest.mark.slow
 def test_nothing_speaks_of_bands_where_none_can_be_drawn(open_page, tmp_path):
     """One instance in each panel: the spread between instances is unknown."""
     campaign, references = make_campaign()

@@ -23,11 +23,12 @@ def test_arms_by_cutoffs_with_the_best_of_each_in_bold_and_the_swaps_in_words():
 
 def test_a_descriptive_arm_is_never_bold_and_never_swaps():
     analysis = analysed(cutoffs=[0.1])
-    table = cutoff_table(analysis.cutoffs, against="ten", descriptive=["early"])
-    assert [cell.bold for cell in table.rows[0]] == [False] * 3
-    assert table.notes[-1] == "Descriptive, not compared: early."
     study = gl.open_study(analysis.study.campaign, snapshots=[analysis.study.snapshot], tier_two=["early"])
-    assert gl.analyse(study).cutoffs.swaps == ()
+    found = gl.analyse(study).cutoffs
+    table = cutoff_table(found, against="ten", descriptive=["early"])
+    assert not any(cell.bold for cell in table.rows[0])
+    assert table.notes[-1] == "Descriptive, not compared: early."
+    assert found.swaps == ()
 
 
 def test_where_horizons_differ_the_grid_speaks():

@@ -13,7 +13,7 @@ def test_counts_of_arms_and_of_all_stand_under_each_reference():
     """Of a 30 and 60 never come below 1.1 times 10 and 20; of b 12 and the empty run; 19 against 20 is below zero."""
     tables = tables_of(analyse(by_hand()))
     table = tables["saturation"]
-    assert [heading for heading, _ in table.parts] == ["frozen (frozen, declared)", "analysis"]
+    assert [heading for heading, _ in table.parts] == ["given", "analysis"]
     first = {row[0].text: [cell.text for cell in row[1:]] for row in table.parts[0][1]}
     assert first == {"a": ["4", "2", "2"], "b": ["4", "2", "1"], "all arms": ["8", "4", "3"]}
     assert [column.head for column in table.columns] == ["arm", "runs", "dimacs:1.1", "dimacs:2"]
@@ -30,7 +30,7 @@ def test_ratios_are_of_the_pooled_means_the_larger_on_top():
     for name, (_, rows) in zip(analysis.labels, table.parts, strict=True):
         for row in rows:
             above, below = row[0].text, row[1].text
-            assert means[above, "squeezed", "frozen"] >= means[below, "squeezed", "frozen"]
+            assert means[above, "squeezed", "given"] >= means[below, "squeezed", "given"]
             want = means[above, "squeezed", name] / means[below, "squeezed", name]
             assert float(row[2].text) == pytest.approx(want, abs=0.005)
     assert not any("sliced" in cell.text for row in table.rows for cell in row)
@@ -77,7 +77,7 @@ def test_of_many_arms_each_stands_beside_the_best_and_the_csv_has_every_pair():
     analysis = analyse(crowd(14))
     table = tables_of(analysis)["ratios"]
     means = dict(
-        analysis.metrics.pooled.filter(kernel="squeezed", reference="frozen").select("arm", "score").iter_rows()
+        analysis.metrics.pooled.filter(kernel="squeezed", reference="given").select("arm", "score").iter_rows()
     )
     best = min(means, key=means.get)
     assert [row[1].text for row in table.parts[0][1]] == [best] * 13

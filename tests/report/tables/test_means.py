@@ -82,7 +82,7 @@ def test_berthold_below_the_reference_is_shown_and_never_bold(kernels):
         gl.build_envelopes(gl.Campaign.from_runs(runs)), gl.Snapshot.from_values({"i": 10.0}, name="r"), kernels=kernels
     )
     summary = gl.summarise(scores)
-    order = order_arms(summary, beaten=1)
+    order = order_arms(summary)
     rows = rows_of(arm_table(summary, order))
     assert not any(row["berthold"].bold for row in rows)
     assert sum(row["squeezed"].bold for row in rows) == 1

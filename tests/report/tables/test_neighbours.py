@@ -85,4 +85,4 @@ def test_berthold_beyond_its_envelope_ranks_nothing():
     snapshot = gl.Snapshot.from_values({"i": 10.0, "j": 10.0}, name="mine")
     analysis = analyse(report_of(gl.Campaign.from_runs(runs), snapshot, kernels=["berthold"]))
     assert analysis.ranks is analysis.ratings is analysis.neighbour_pairs is None
-    assert analysis.no_ranks == "berthold is out of its envelope: 2 runs end below their reference"
+    assert analysis.no_ranks == "berthold counts beating the reference as a loss, and 2 runs beat it: shown, not ranked"

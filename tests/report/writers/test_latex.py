@@ -51,6 +51,7 @@ def written(study, analysis):
     return macros, methods_latex(study, said.facts, said.headline) + body, "\\clearpage\\sloppy\n" + used, tables
 
 
+@pytest.mark.slow
 @needs_latex
 @pytest.mark.parametrize("packages", [PREAMBLE, BARE], ids=["T1", "bare"])
 def test_every_table_of_20_arms_on_200_instances_is_as_wide_as_the_text(tmp_path, packages):

@@ -1,4 +1,5 @@
 import polars as pl
+import pytest
 
 from gapline.report.table import Column, Table, Text, one_part
 from gapline.report.writers.terminal import View, print_table, print_tables, to_text
@@ -38,6 +39,7 @@ def test_tables_have_a_line_between_them(capsys):
     assert capsys.readouterr().out.count("\n\nNumbers\n") == 1
 
 
+@pytest.mark.slow
 def test_a_real_terminal_is_as_wide_as_it_says():
     """Sixty columns of a pseudo-terminal, and its colours: the best is bold there."""
     code = (

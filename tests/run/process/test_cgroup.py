@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
@@ -110,6 +109,7 @@ def test_empty_groups_of_the_dead_are_swept_and_those_in_use_stay(group, tmp_pat
     process.stdout.close()
 
 
+@pytest.mark.slow
 @needs_groups
 def test_a_family_that_forks_on_is_ended_in_one_step(supervise):
     attempt = supervise("forks", horizon=1.0)
@@ -183,8 +183,9 @@ def test_lists_of_processors():
     assert cpu_list("0-3,8,10-11\n") == {0, 1, 2, 3, 8, 10, 11}
 
 
-def test_removing_a_group_that_is_held_takes_no_longer_than_a_moment(tmp_path):
+def test_removing_a_group_that_is_held_takes_no_longer_than_a_moment(tmp_path, monkeypatch):
     (tmp_path / "g" / "child").mkdir(parents=True)
-    start = time.monotonic()
+    waited = []
+    monkeypatch.setattr(cgroup.time, "sleep", waited.append)
     Group(tmp_path / "g", ()).remove()
-    assert time.monotonic() - start < 5
+    assert 0 < sum(waited) < 1

@@ -1,6 +1,9 @@
 """The short form of the flood; `make torture` makes the long one."""
 
+import pytest
 from torture.flood import trial
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_flood_is_taken_in_bounded_memory_and_accounted_for(tmp_path):

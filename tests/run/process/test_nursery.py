@@ -14,6 +14,7 @@ from gapline.journal.locks import lock_now, open_lock
 from gapline.journal.read import read_journal
 from gapline.journal.records import Ending, Order
 from gapline.run.process.nursery import Nursery
+from patience import PATIENCE
 
 PRINTS = 'import os; print(\'{"objective": 3.0}\', flush=True); os.read(os.open(os.environ["GATE"], os.O_RDONLY), 1)'
 
@@ -119,7 +120,7 @@ def test_files_of_one_supervisor_are_free_when_it_has_ended_whoever_else_runs(nu
     open_gate(first)
     begun.wait()
     begun.close()
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not lock_is_free(tmp_path / "lock"):
         assert time.monotonic() < deadline
     later.close()

@@ -2,10 +2,13 @@
 
 import resource
 
+import pytest
+
 from gapline.journal.read import JournalState
 from gapline.model.tables import RunStatus
 
 
+@pytest.mark.slow
 def test_a_flood_is_read_capped_and_counted(supervise):
     attempt = supervise("floods", horizon=1.0)
     assert attempt.journal.status is RunStatus.TIME_LIMIT

@@ -10,6 +10,7 @@ from gapline.model.tables import Reason, RunStatus
 from gapline.run.process import cgroup
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ignores_term", "stops_itself", "hangs_at_exit", "closes_stdout"])
 def test_a_solver_that_does_not_end_is_ended(supervise, name):
     attempt = supervise(name, horizon=1.0)
@@ -24,6 +25,7 @@ def test_sigterm_comes_before_sigkill(supervise):
     assert supervise("stops_itself", horizon=0.3, kill_after=60.0).ending.signal == "SIGTERM"
 
 
+@pytest.mark.slow
 def test_sigkill_follows_when_sigterm_is_ignored(supervise):
     assert supervise("ignores_term", horizon=1.0).ending.signal == "SIGKILL"
 
@@ -146,6 +148,7 @@ def test_threads_that_leave_are_put_back_too(supervise):
     assert attempt.ending.unpinned == (1 if os.cpu_count() > 1 else 0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_groups")
 def test_memory_on_dev_shm_is_seen(supervise):
     attempt = supervise("fills_shm", memory=100)

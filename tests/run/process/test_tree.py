@@ -22,6 +22,7 @@ def test_a_daemon_does_not_outlive_its_run(supervise, tmp_path, keep):
         os.kill(daemon, 0)
 
 
+@pytest.mark.slow
 def test_a_family_that_forks_on_is_cleared(supervise):
     attempt = supervise("forks", horizon=1.0)
     assert attempt.journal.status is RunStatus.TIME_LIMIT
@@ -29,6 +30,7 @@ def test_a_family_that_forks_on_is_cleared(supervise):
     assert attempt.ending.stragglers > 10
 
 
+@pytest.mark.slow
 def test_the_memory_of_all_processes_counts(supervise):
     attempt = supervise("eats_memory", memory=200)
     assert attempt.journal.status is RunStatus.MEMORY_LIMIT

@@ -23,6 +23,9 @@ from dask_cluster import running, wait_for_workers
 from gapline.errors import EnvironmentLacksError, UsageError
 from gapline.journal.read import read_journal
 from gapline.run.campaign import run_study
+from patience import PATIENCE
+
+pytestmark = pytest.mark.slow
 
 pytest.importorskip("distributed")
 
@@ -134,7 +137,7 @@ def test_a_scheduler_that_is_killed_ends_the_campaign_in_one_sentence(make_study
         eventually(lambda: len(processes_named(study.path)) == 2)
         scheduler.kill()
         scheduler.wait()
-        _, err = runner.communicate(timeout=120)
+        _, err = runner.communicate(timeout=PATIENCE)
     assert runner.returncode == 3, err
     said = [line for line in err.splitlines() if "runs to make" not in line]
     assert said == [

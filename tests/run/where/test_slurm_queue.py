@@ -13,6 +13,7 @@ from clusters import ARMS, ancestors, broken_and_whole, content, expected, proce
 from gapline.errors import EnvironmentLacksError
 from gapline.run.campaign import run_study
 from gapline.run.where.slurm_queue import SlurmQueue
+from patience import PATIENCE
 
 pytest.importorskip("submitit")
 pytestmark = pytest.mark.usefixtures("slurm")
@@ -43,7 +44,7 @@ def wanted(*arms: str) -> dict:
 
 def ended(runner: "subprocess.Popen[str]") -> tuple[dict, str]:
     """What a runner answered with --json, and what it said meanwhile."""
-    out, err = runner.communicate(timeout=120)
+    out, err = runner.communicate(timeout=PATIENCE)
     return json.loads(out), err
 
 
@@ -54,6 +55,7 @@ def job_of(process: int) -> str:
     return f"{number.group(1)}_{task.group(1)}"
 
 
+@pytest.mark.slow
 def test_cells_are_an_array_with_the_limits_of_the_contract_and_what_runs_is_said(make_study, slurm, eventually, start):
     study = make_study(ARMS, seeds=SEEDS)
     contract = study.path / "study.toml"
@@ -89,6 +91,7 @@ def test_cells_are_an_array_with_the_limits_of_the_contract_and_what_runs_is_sai
     eventually(lambda: slurm.jobs() == [])
 
 
+@pytest.mark.slow
 def test_a_job_that_is_killed_is_sent_again(make_study, eventually, start):
     study = make_study({"waiting": ["waits"]}, seeds=SEEDS)
     runner = start(study, ON, "--json")
@@ -108,6 +111,7 @@ def _command(process: int) -> bytes:
     return Path(f"/proc/{process}/cmdline").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_cell_whose_job_somebody_cancels_is_left_and_said(make_study, slurm, eventually, start):
     """One that runs and one that waits: nobody sends a job again that a person has called back."""
     study = make_study({"waiting": ["waits"]}, seeds=SEEDS)
@@ -130,6 +134,7 @@ def test_a_cell_whose_job_somebody_cancels_is_left_and_said(make_study, slurm, e
     assert broken_and_whole(study.path)[1] == 4
 
 
+@pytest.mark.slow
 def test_after_a_killed_runner_its_jobs_are_called_back_and_nothing_is_made_twice(make_study, slurm, eventually, start):
     study = make_study({"waiting": ["waits"]}, seeds=SEEDS)
     first = start(study, ON)
@@ -150,6 +155,7 @@ def test_after_a_killed_runner_its_jobs_are_called_back_and_nothing_is_made_twic
     assert not (study.path / "jobs").exists()
 
 
+@pytest.mark.slow
 def test_a_node_that_goes_down_and_comes_back_costs_time_and_nothing_else(make_study, slurm, eventually, start):
     study = make_study({"waiting": ["waits"]}, seeds=SEEDS)
     runner = start(study, ON, "--json")
@@ -170,6 +176,7 @@ def test_a_node_that_goes_down_and_comes_back_costs_time_and_nothing_else(make_s
     assert broken_and_whole(study.path) == (2, 4)
 
 
+@pytest.mark.slow
 def test_ctrl_c_lets_running_jobs_finish_and_calls_back_those_that_wait(make_study, slurm, eventually, start):
     study = make_study({"waiting": ["waits"]}, seeds=SEEDS)
     runner = start(study, ON, "--json")

@@ -13,6 +13,8 @@ from gapline.journal.read import read_journal
 from gapline.run.campaign import run_study
 from gapline.run.where.submitit_cluster import submitit_executor
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("submitit")
 SEEDS = (1, 2)
 

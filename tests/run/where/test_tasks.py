@@ -81,6 +81,7 @@ def test_processes_share_the_cores_and_the_memory(tmp_path):
     assert {memory for _, memory in found.values()} == {200_000_000}
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_is_replaced_and_its_task_done(tmp_path):
     said = []
     with open_workers("local:2", paths=[], say=said.append) as workers:
@@ -90,6 +91,7 @@ def test_a_process_that_dies_is_replaced_and_its_task_done(tmp_path):
     assert [line for line in said if not line.endswith(" ended with exit code 3")] == []
 
 
+@pytest.mark.slow
 def test_a_task_that_kills_every_process_is_an_error_and_takes_no_other_with_it():
     with open_workers("local:2", paths=[]) as workers:
         found = []
@@ -105,6 +107,7 @@ def test_results_come_in_the_order_in_which_they_are_made(tmp_path):
         assert in_turn(workers, tmp_path) == [(2, 4), (0, 0), (1, 1)]
 
 
+@pytest.mark.slow
 def test_errors_come_back_whole_and_end_the_tasks_beside_them(tmp_path, eventually):
     with open_workers("local:2", paths=[]) as workers:
         with pytest.raises(ContractError) as caught:
@@ -147,6 +150,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_whatever_ends_the_command_ends_its_processes(tmp_path, eventually, end):
     script = tmp_path / "script.py"
@@ -167,6 +171,7 @@ def test_whatever_ends_the_command_ends_its_processes(tmp_path, eventually, end)
     eventually(lambda: alive(tmp_path) == [])
 
 
+@pytest.mark.slow
 def test_three_dask_workers_of_which_one_is_killed_do_every_task(cluster, tmp_path, eventually):
     place, started = cluster
 
@@ -185,6 +190,7 @@ def test_three_dask_workers_of_which_one_is_killed_do_every_task(cluster, tmp_pa
         assert workers.width() == 2
 
 
+@pytest.mark.slow
 def test_on_dask_order_is_free_and_errors_are_whole(cluster, tmp_path):
     place, _ = cluster
     with limited_memory("300MB"), open_workers(place, paths=[]) as workers:
@@ -200,6 +206,7 @@ def test_on_dask_order_is_free_and_errors_are_whole(cluster, tmp_path):
         assert {memory for _, memory in results(workers, share, [()] * 3).values()} == {300_000_000}
 
 
+@pytest.mark.slow
 def test_a_dask_worker_of_another_version_or_without_the_data_is_named_first(scheduler, start_worker, tmp_path):
     pytest.importorskip("distributed")
     other = tmp_path / "other"
@@ -239,6 +246,7 @@ def test_a_cluster_without_workers_is_an_error(scheduler):
         pass
 
 
+@pytest.mark.slow
 def test_jobs_do_every_task_and_leave_nothing(tmp_path, monkeypatch, eventually):
     pytest.importorskip("submitit")
     monkeypatch.setenv("PYTHONPATH", str(HERE))
@@ -257,6 +265,7 @@ def test_jobs_do_every_task_and_leave_nothing(tmp_path, monkeypatch, eventually)
     assert not (tmp_path / JOBS_FOLDER).exists()
 
 
+@pytest.mark.slow
 def test_a_job_without_the_data_says_so_first(tmp_path, monkeypatch):
     pytest.importorskip("submitit")
     monkeypatch.setenv("PYTHONPATH", str(HERE))
@@ -269,6 +278,7 @@ def test_a_job_without_the_data_says_so_first(tmp_path, monkeypatch):
     assert not list(tmp_path.glob("alive-*"))
 
 
+@pytest.mark.slow
 def test_workers_are_an_executor_for_those_who_want_one(tmp_path):
     said = []
     with open_workers("local:2", paths=[tmp_path], say=said.append) as workers:
@@ -287,6 +297,7 @@ def test_workers_are_an_executor_for_those_who_want_one(tmp_path):
     assert sum("another one takes over" in line for line in said) == 4 + 3
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("slurm")
 def test_jobs_of_slurm_do_every_task_and_an_error_calls_the_others_back(tmp_path, monkeypatch, eventually):
     pytest.importorskip("submitit")

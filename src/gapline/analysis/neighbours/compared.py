@@ -1,4 +1,4 @@
-"""What the classical comparisons start from: the arms of tier 1, and their mean score on every instance."""
+"""What the classical comparisons start from: the ranked arms, and their mean score on every instance."""
 
 from dataclasses import dataclass, replace
 
@@ -64,11 +64,11 @@ class Compared:
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The arms of tier 1: the others are described, never ranked or tested."""
-        return tuple(arm for arm in self.cells.arms if arm not in self.reading.tier_two)
+        """The arms that ran the same instances: the others are shown, never ranked."""
+        return tuple(arm for arm in self.cells.arms if self.reading.instance_set.ranked(arm))
 
     def common(self) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return the means of these arms on the instances that all of them ran, and which instances these are."""
+        """Return the means of these arms on their instances, and which instances these are."""
         rows = self.means[[self.cells.arm_number(arm) for arm in self.arms]]
         chosen: NDArray[np.bool_] = np.all(~np.isnan(rows), axis=0)
         return rows[:, chosen], chosen

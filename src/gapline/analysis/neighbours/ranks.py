@@ -41,7 +41,7 @@ class Friedman(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MeanRanks(ReadTable):
-    """One row per arm of tier 1, best first: mean and median rank over the instances that all of them ran.
+    """One row per ranked arm, best first: mean and median rank over the instances that all of them ran.
 
     `friedman` and `critical_difference` are None where there is no test, and `reason` says why. `nemenyi` holds the
     p-value of each pair, arms in the order of the rows; `cliques` are the longest runs of neighbouring arms whose mean
@@ -55,12 +55,11 @@ class MeanRanks(ReadTable):
     nemenyi: Floats
     cliques: tuple[tuple[str, ...], ...]
     reason: str | None
-    notes: tuple[str, ...] = ()
 
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
         return (
-            f"ranks of tier-1 arms by mean {self.reading.kernels[0]} score on {counted(self.instances, 'instance')}, "
+            f"ranks of arms by mean {self.reading.kernels[0]} score on {counted(self.instances, 'instance')}, "
             f"1 is best, ties share the mean rank, every instance counts alike; {self.reading.line()}"
         )
 
@@ -93,17 +92,16 @@ class MeanRanks(ReadTable):
             ],
             "cliques": [list(clique) for clique in self.cliques],
             "reason": self.reason,
-            "notes": list(self.notes),
         }
 
 
 def mean_ranks(scores: Scores | Compared, /, *, level: float = 0.95) -> MeanRanks:
-    """Rank the arms of tier 1 on every instance by their mean score, and test whether the ranks differ.
+    """Rank the arms that ran the same instances on each of them by their mean score; test whether the ranks differ.
 
     Missing incumbents: an empty run has the score of its kernel (1) and enters the mean of its instance like any other.
     Beaten references: only the order on an instance matters, which another reference can change; by how much one arm is
-    ahead does not show. Unbalanced cells: seeds are averaged first, whatever their number; an instance that some arm
-    did not run is left out for all and counted in `notes`. Means nearer than the tie tolerance are tied. Panels do not
+    ahead does not show. Unbalanced cells: seeds are averaged first, whatever their number; arms that ran other
+    instances have no rank. Means nearer than the tie tolerance are tied. Panels do not
     matter. Adding an arm can change who differs from whom: Friedman and Nemenyi look at all arms at once.
 
     >>> import gapline as gl
@@ -120,9 +118,6 @@ def mean_ranks(scores: Scores | Compared, /, *, level: float = 0.95) -> MeanRank
     means, chosen = compared.common()
     ranks = average_ranks(means)
     arms, count = len(compared.arms), int(chosen.sum())
-    notes = []
-    if not chosen.all():
-        notes.append(f"ranked on the {count} of {len(chosen)} instances that all {arms} arms ran")
     reason = _no_test(arms, count, ranks)
     mean = ranks.mean(axis=1) if count else np.full(arms, np.nan)
     order = np.lexsort((np.arange(arms), mean))
@@ -133,7 +128,7 @@ def mean_ranks(scores: Scores | Compared, /, *, level: float = 0.95) -> MeanRank
         orient="row",
     )
     if reason is not None:
-        return MeanRanks(frame, compared.reading, count, level, None, None, np.empty((0, 0)), (), reason, tuple(notes))
+        return MeanRanks(frame, compared.reading, count, level, None, None, np.empty((0, 0)), (), reason)
     distance = critical_difference(arms, count, level=level)
     sorted_means = mean[order]
     return MeanRanks(
@@ -146,7 +141,6 @@ def mean_ranks(scores: Scores | Compared, /, *, level: float = 0.95) -> MeanRank
         nemenyi(sorted_means, count),
         _cliques(names, sorted_means, distance),
         None,
-        tuple(notes),
     )
 
 
@@ -201,7 +195,9 @@ def critical_difference(arms: int, instances: int, *, level: float = 0.95) -> fl
 
 def _no_test(arms: int, instances: int, ranks: Floats) -> str | None:
     if arms < 3:
-        return f"Friedman's test needs three arms of tier 1, got {arms}; two are compared by Wilcoxon's"
+        return (
+            f"Friedman's test needs three arms that ran the same instances, got {arms}; two are compared by Wilcoxon's"
+        )
     if instances < 2:
         return f"Friedman's test needs two instances that all arms ran, got {instances}"
     if np.all(ranks == ranks[:1]):

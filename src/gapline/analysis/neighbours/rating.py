@@ -23,7 +23,7 @@ SCALE, CENTRE = 400 / math.log(10), 1500.0
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Ratings(DrawnTable):
-    """One row per arm of tier 1, best first: rating, its interval, and its wins, ties and losses against all others.
+    """One row per ranked arm, best first: rating, its interval, and its wins, ties and losses against all others.
 
     `unbounded` says which arms would have no finite rating without the prior; `reason` why there is no rating or no
     interval.
@@ -37,7 +37,7 @@ class Ratings(DrawnTable):
         """Return the choices behind the numbers, in one line."""
         prior = f"{self.prior:g} wins added to each side of every pair" if self.prior else "maximum likelihood"
         return (
-            f"Bradley-Terry ratings of tier-1 arms from wins by mean {self.reading.kernels[0]} score per instance, "
+            f"Bradley-Terry ratings of arms from wins by mean {self.reading.kernels[0]} score per instance, "
             f"{prior}; 400 points are odds of 10 to 1, the mean is {CENTRE:g}; {self.level:.0%} interval "
             f"by {self.drawn}; {self.reading.line()}"
         )
@@ -64,7 +64,7 @@ def ratings(
     draws: int = DRAWS,
     seed: int = 1,
 ) -> Ratings:
-    """Rate the arms of tier 1 by Bradley and Terry's model of who beats whom on an instance.
+    """Rate the arms that ran the same instances by Bradley and Terry's model of who beats whom on an instance.
 
     P(a beats b) = 1 / (1 + 10^((r_b - r_a) / 400)): Elo's scale. An instance on which two arms have a mean score is one
     game, a tie half a win to each. An arm that beat all others everywhere has no finite maximum-likelihood rating, nor
@@ -73,8 +73,8 @@ def ratings(
     panels.
 
     Missing incumbents: an empty run has its kernel's score and enters the mean of its instance. Beaten references: only
-    the order on an instance matters. Unbalanced cells: a pair plays on the instances that both ran, so arms may have
-    different numbers of games. Every instance counts alike, whatever its panel.
+    the order on an instance matters. Only arms that ran the same instances play. Every instance counts alike, whatever
+    its panel.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": i, "seed": 1, "horizon": 10, "trace": [(t, 30.0)]}
@@ -95,14 +95,12 @@ def ratings(
     totals = wins.sum(axis=2)
     reason = None
     if len(names) < 2:
-        reason = f"a rating needs two arms of tier 1, got {len(names)}"
-    elif not totals.any():
-        reason = "no two arms of tier 1 ran one instance"
+        reason = f"a rating needs two arms that ran the same instances, got {len(names)}"
     unbounded = None if reason else _unbounded(totals, names)
     finite = reason is None and (prior > 0 or unbounded is None)
     rated = _fit(totals[None], prior)[0] if finite else np.full(len(names), np.nan)
     low, high = np.full((2, len(names)), np.nan)
-    strata = compared.cells.panel
+    strata = compared.cells.panel[compared.common()[1]]
     if finite and (alone := why_no_spread(compared.cells.panels, strata)) is not None:
         reason = alone
     elif finite and prior == 0:
@@ -122,7 +120,7 @@ def ratings(
 
 def _signs(compared: Compared) -> Floats:
     """Return, arms × arms × units, -1 where the first wins, 0 for a tie, 1 where it loses; NaN: they never meet."""
-    rows = compared.means[[compared.cells.arm_number(arm) for arm in compared.arms]]
+    rows, _ = compared.common()
     difference = rows[:, None, :] - rows[None, :, :]
     signs = np.where(np.isnan(difference), np.nan, sign(difference).astype(np.float64))
     # An arm does not meet itself.

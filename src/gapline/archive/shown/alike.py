@@ -117,23 +117,23 @@ def same_number(one: float, other: float) -> bool:
 
 
 def value_differences(
-    expected: Any, got: Any, words: Mapping[str, str], *, common: bool = False, at: str = ""
+    expected: Any, got: Any, words: Mapping[str, str], *, at: str = ""
 ) -> Iterator[tuple[str, Any, Any]]:
-    """Yield where two JSON values differ by value, with both; `common`: only names that both have are compared.
+    """Yield where two JSON values differ by value, with both.
 
     >>> list(value_differences({"a": [1.0, 2]}, {"a": [1.0, 3]}, {}))
     [('a[1]', 2, 3)]
     """
     if isinstance(expected, dict) and isinstance(got, dict):
         for name in dict.fromkeys((*expected, *got)):
-            place = f"{at}.{name}" if at else str(name)
+            place = _place(at, name)
             if name in expected and name in got:
-                yield from value_differences(expected[name], got[name], words, common=common, at=place)
-            elif not common:
+                yield from value_differences(expected[name], got[name], words, at=place)
+            else:
                 yield place, expected.get(name, "nothing"), got.get(name, "nothing")
     elif isinstance(expected, list) and isinstance(got, list) and len(expected) == len(got):
         for number, (one, other) in enumerate(zip(expected, got, strict=True)):
-            yield from value_differences(one, other, words, common=common, at=f"{at}[{number}]")
+            yield from value_differences(one, other, words, at=f"{at}[{number}]")
     elif isinstance(expected, str) and isinstance(got, str):
         if not same_text(expected, got, words):
             yield at, expected, got
@@ -142,6 +142,37 @@ def value_differences(
             yield at, expected, got
     elif expected != got or isinstance(expected, bool) is not isinstance(got, bool):
         yield at, expected, got
+
+
+def common_part(expected: Any, got: Any, *, at: str = "") -> tuple[Any, Any, list[str]]:
+    """Return two JSON values without the keys that only one of them has, and the places of these keys.
+
+    >>> common_part({"a": 1, "b": [{"c": 2}]}, {"a": 3, "b": [{"c": 4, "d": 5}]})
+    ({'a': 1, 'b': [{'c': 2}]}, {'a': 3, 'b': [{'c': 4}]}, ['b[].d'])
+    """
+    if isinstance(expected, dict) and isinstance(got, dict):
+        parts = {name: common_part(expected[name], got[name], at=_place(at, name)) for name in expected if name in got}
+        alone = [_place(at, name) for name in (*expected, *got) if name not in parts]
+    elif isinstance(expected, list) and isinstance(got, list) and len(expected) == len(got):
+        # Rows of a table lack the same keys: they are named once.
+        rows = [common_part(one, other, at=f"{at}[]") for one, other in zip(expected, got, strict=True)]
+        alone = list(dict.fromkeys(place for row in rows for place in row[2]))
+        return [row[0] for row in rows], [row[1] for row in rows], alone
+    else:
+        return expected, got, []
+    alone += [place for part in parts.values() for place in part[2]]
+    return {name: part[0] for name, part in parts.items()}, {name: part[1] for name, part in parts.items()}, alone
+
+
+def count_numbers(value: Any) -> int:
+    """Return how many numbers a JSON value holds."""
+    if isinstance(value, dict | list):
+        return sum(map(count_numbers, value.values() if isinstance(value, dict) else value))
+    return int(_is_number(value))
+
+
+def _place(at: str, name: str) -> str:
+    return f"{at}.{name}" if at else str(name)
 
 
 def _is_number(value: Any) -> bool:

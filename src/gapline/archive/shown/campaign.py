@@ -18,7 +18,7 @@ from gapline.model.campaign import Campaign
 from gapline.model.diagnostics import Diagnostics
 from gapline.model.environment import package_version
 from gapline.model.layout import CAMPAIGN, MANIFEST
-from gapline.model.limits import read_regular
+from gapline.model.limits import most_bytes, read_regular
 from gapline.model.store import OUR_FILES, RUNS_FILE, fill_directory, open_campaign, read_manifest
 from gapline.model.tables import RUN_KEY
 from gapline.model.text import printable
@@ -139,7 +139,7 @@ def _of_content(manifest: dict[str, Any], source: Source, other: bool) -> dict[s
 def _of_runs(expected: Path, got: Path, bytes_differ: Difference, *, other: bool) -> Iterator[Difference]:
     """Name column and run of the first entry of the runs table that differs."""
     try:
-        one, another = pl.read_parquet(expected.read_bytes()), pl.read_parquet(got.read_bytes())
+        one, another = (pl.read_parquet(read_regular(path, most=most_bytes())) for path in (expected, got))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         yield Difference(bytes_differ.member, f"expected the runs table, got {printable(error)}")
         return

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from gapline.archive.environment import Environment
 from gapline.archive.shown.rows import Difference, Findings
 from gapline.archive.shown.source import Source
 from gapline.capture.journals import build_campaign, survey_study
@@ -33,12 +34,14 @@ class WatchedIndex(Index):
         self.wrong: list[Difference] = []
         self.wrong_verdicts: list[Difference] = []
         self.begun: list[datetime.datetime] = []
+        self.environment = Environment()
 
     def read(self, attempt: Path) -> Seen:
         """Read an attempt and take note of it."""
         seen = super().read(attempt)
         self._progress("journals", self.attempts, self._whole)
         self.attempts += 1
+        self.environment.note(seen)
         journal = seen.outcome
         if journal.corruption is not None:
             self._say(self.wrong, journal.corruption)

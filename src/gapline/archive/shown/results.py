@@ -1,16 +1,24 @@
 """Scores, intervals, tables, figures, macros, sentences and page, made again and compared with `results/`."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gapline.archive.shown.alike import WITHIN, byte_difference, text_difference, value_differences
+from gapline.archive.shown.alike import (
+    WITHIN,
+    byte_difference,
+    common_part,
+    count_numbers,
+    text_difference,
+    value_differences,
+)
 from gapline.archive.shown.members import list_members
 from gapline.archive.shown.rows import Difference, Findings
 from gapline.archive.shown.source import Source
-from gapline.errors import EnvironmentLacksError, GaplineError, listing
+from gapline.errors import EnvironmentLacksError, GaplineError, TraceError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.contract import Contract
 from gapline.model.layout import RESULTS
@@ -22,6 +30,7 @@ from gapline.model.text import printable
 from gapline.report.canvas import Canvas
 from gapline.report.drawing import FILE_FORMATS
 from gapline.report.results import RESULTS_FILE
+from gapline.report.results import read_results as read_report_results
 from gapline.report.write import library_versions, write_report
 from gapline.study import open_study
 
@@ -33,43 +42,80 @@ _KINDS: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ("macros", lambda name: name.startswith("macros")),
     ("sentences", lambda name: name.startswith("methods")),
     ("page", lambda name: name.endswith(".html")),
+    ("other results", lambda _: True),
 )
 # Drawings have no numbers of their own that could be compared one by one.
 _DRAWN = (".svg", ".png", ".html")
 # What in the list of results names the libraries, and what follows from the bytes of the others.
 _OF_BYTES = ("versions", "files", "derived")
+# As PEP 440 has them; nothing of this can be a sentence or a number of a table.
+_VERSION = re.compile(
+    r"[0-9]+(?:\.[0-9]+)+(?:\.?(?:a|b|rc|post|dev)[0-9]*)*(?:\+[a-z0-9]+(?:[-_.][a-z0-9]+)*)?", re.IGNORECASE
+)
+_LONGEST_VERSION = 60
 
 
 def read_results(source: Source) -> dict[str, Any] | Difference | None:
     """Return what `results/results.json` states, None where there is none, or why it cannot be read."""
     member = f"{RESULTS}/{RESULTS_FILE}"
+    path = source.folder / RESULTS / RESULTS_FILE
     try:
-        document = json.loads(read_regular(source.folder / RESULTS / RESULTS_FILE))
+        document = json.loads(read_regular(path))
+        read_report_results(path)
     except FileNotFoundError:
         return None
     except OSError as error:
         return Difference(member, f"expected a file, got {reason_of(error)}")
     except (ValueError, RecursionError) as error:
         return Difference(member, f"expected JSON, got {printable(error)}")
-    if not isinstance(document, dict) or not isinstance(document.get("files"), dict):
+    except TraceError as error:
+        return Difference.of(source.words(error), member=member)
+    if not isinstance(document, dict):
         return Difference(member, "expected the list of results, got something else")
     return document
 
 
 def stated_versions(document: Any) -> dict[str, str]:
-    """Return the versions of libraries that a list of results states."""
+    """Return the well-formed versions that a list of results or a `package.json` states, without the others."""
     stated = document.get("versions") if isinstance(document, dict) else None
-    return {str(name): str(value) for name, value in stated.items()} if isinstance(stated, dict) else {}
+    if not isinstance(stated, dict):
+        return {}
+    return {str(name): value for name, value in stated.items() if isinstance(value, str) and is_version(value)}
+
+
+def version_mistakes(versions: Mapping[str, object], member: str) -> list[Difference]:
+    """Name the versions that are not well-formed, and that of gapline if it is missing.
+
+    The version of another gapline is replaced by ours before texts are compared, so it must not be an arbitrary text.
+    """
+    wrong = [name for name, value in versions.items() if not isinstance(value, str) or not is_version(value)]
+    said = [
+        f"versions.{name}: expected a version such as 1.2.3, got {printable(versions[name])!r:.120}" for name in wrong
+    ]
+    if "gapline" not in versions:
+        said.append("versions: expected the version of gapline, got none")
+    return [Difference(member, one) for one in said]
+
+
+def is_version(text: str) -> bool:
+    """Say whether a text is the version of a library, as Python writes one, or says that there is none."""
+    return text == "missing" or (len(text) <= _LONGEST_VERSION and _VERSION.fullmatch(text) is not None)
 
 
 @dataclass(slots=True)
 class _Kind:
-    """What was found of one kind of file: how many by bytes and by value, and which not at all."""
+    """What was found of one kind of file: how many by bytes and by value, and which not at all.
+
+    Of the list of results, also how many of its numbers were compared and how many, under which keys, were not.
+    """
 
     by_bytes: int = 0
     by_value: int = 0
     differing: list[Difference] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+    numbers: int = 0
+    numbers_left: int = 0
+    keys_left: list[str] = field(default_factory=list)
 
 
 def show_results(
@@ -146,19 +192,24 @@ def _written(study: Any, document: dict[str, Any], target: Path) -> Path:
 
 def _compare(document: dict[str, Any], made: Path, folder: Path, findings: Findings) -> None:
     here, stated = library_versions(), stated_versions(document)
+    wrong = version_mistakes(document["versions"], f"{RESULTS}/{RESULTS_FILE}")
     others = {
         name: (stated.get(name, "not stated"), version) for name, version in here.items() if stated.get(name) != version
     }
+    if wrong:
+        findings.judge("versions", len(document["versions"]), "facts", wrong, how="")
+        # It is unknown which version wrote the files, so they must be the same bytes.
+        others = {}
     another_gapline = "gapline" in others
     words = {others["gapline"][0]: here["gapline"]} if another_gapline else {}
     kinds = {kind: _Kind() for kind, _ in _KINDS}
+    listed = set(document["files"]) | {RESULTS_FILE}
     names = {name for folder_ in (made, folder) for name in list_members(folder_) if not name.endswith(".pdf")}
-    derived = set(document["files"]) | {RESULTS_FILE}
     for name in sorted(names):
-        kind = next((kinds[kind] for kind, fits in _KINDS if fits(name)), None)
         # What neither this report writes nor the list has is named elsewhere.
-        if kind is None or (not (made / name).is_file() and name not in derived):
+        if not (made / name).is_file() and name not in listed:
             continue
+        kind = next(kinds[kind] for kind, fits in _KINDS if fits(name))
         member = f"{RESULTS}/{name}"
         if not (made / name).is_file() or not (folder / name).is_file():
             if another_gapline:
@@ -168,36 +219,47 @@ def _compare(document: dict[str, Any], made: Path, folder: Path, findings: Findi
                 kind.differing.append(Difference(member, f"expected {said[0]}, got {said[1]}"))
         elif (found := byte_difference(made / name, folder / name, member)) is None:
             kind.by_bytes += 1
+            kind.numbers += count_numbers(document) if name == RESULTS_FILE else 0
         elif not others:
             kind.differing.append(found)
+            kind.numbers += count_numbers(document) if name == RESULTS_FILE else 0
         elif name.endswith(_DRAWN):
             kind.left.append(name)
         else:
-            found = _by_value(made / name, folder / name, member, words, common=another_gapline)
+            if name == RESULTS_FILE:
+                found = _compare_numbers(made / name, document, member, words, kind, common=another_gapline)
+            else:
+                found = text_difference(made / name, folder / name, member, words)
             kind.by_value += found is None
             kind.differing += [] if found is None else [found]
     why = "; ".join(f"{name} {was} there, {now} here" for name, (was, now) in others.items())
-    _add_rows(kinds, document, why, findings)
+    _add_rows(kinds, why, findings)
 
 
-def _by_value(made: Path, got: Path, member: str, words: Mapping[str, str], *, common: bool) -> Difference | None:
-    if made.suffix != ".json":
-        return text_difference(made, got, member, words)
-    expected, found = (
-        {name: value for name, value in json.loads(read_regular(path)).items() if name not in _OF_BYTES}
-        for path in (made, got)
+def _compare_numbers(
+    made: Path, document: dict[str, Any], member: str, words: Mapping[str, str], kind: _Kind, *, common: bool
+) -> Difference | None:
+    """Compare the list of results by value; of another gapline, the keys that both have, and count the rest."""
+    expected, got = (
+        {name: value for name, value in whole.items() if name not in _OF_BYTES}
+        for whole in (json.loads(read_regular(made)), document)
     )
-    for place, one, another in value_differences(expected, found, words, common=common):
+    whole = count_numbers(got)
+    if common:
+        expected, got, kind.keys_left = common_part(expected, got)
+    kind.numbers = count_numbers(got)
+    kind.numbers_left = whole - kind.numbers
+    for place, one, another in value_differences(expected, got, words):
         said = f"{place}: expected {printable(one):.120}, got {printable(another):.120}"
         return Difference(member, said)
     return None
 
 
-def _add_rows(kinds: dict[str, _Kind], document: dict[str, Any], why: str, findings: Findings) -> None:
+def _add_rows(kinds: dict[str, _Kind], why: str, findings: Findings) -> None:
     for name, kind in kinds.items():
         files = kind.by_bytes + kind.by_value + len(kind.differing)
         # The list of results is one file; what it holds are the numbers.
-        number, unit = (_count_numbers(document), "numbers") if name == "scores and intervals" else (files, "files")
+        number, unit = (kind.numbers, "numbers") if name == "scores and intervals" else (files, "files")
         ways = ["bytes"] if kind.by_bytes else []
         ways += [f"value within {WITHIN:g} ({why})"] if kind.by_value else []
         if files:
@@ -205,11 +267,6 @@ def _add_rows(kinds: dict[str, _Kind], document: dict[str, Any], why: str, findi
             findings.judge(name, number, unit, kind.differing, how=how)
         if kind.left:
             findings.leave(name, len(kind.left), "files", f"made by other versions ({why})")
-
-
-def _count_numbers(value: Any) -> int:
-    if isinstance(value, dict):
-        return sum(map(_count_numbers, value.values()))
-    if isinstance(value, list):
-        return sum(map(_count_numbers, value))
-    return int(isinstance(value, int | float) and not isinstance(value, bool))
+        if kind.keys_left:
+            keys = listing(kind.keys_left, most=5)
+            findings.leave(name, kind.numbers_left, "numbers", f"only one of the two versions has these keys: {keys}")

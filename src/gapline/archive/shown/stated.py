@@ -2,24 +2,32 @@
 
 import contextlib
 import datetime
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
+import polars as pl
 
+from gapline.archive.shown.alike import common_part, value_differences
+from gapline.archive.shown.results import version_mistakes
 from gapline.archive.shown.rows import Difference, Findings
 from gapline.archive.shown.source import Source
 from gapline.errors import GaplineError, listing
-from gapline.journal.register import Declared, Entry, Register, declare, last_digest, read_register
+from gapline.journal.register import LATER, Declared, Entry, Register, declare, last_digest, read_register
 from gapline.model.contract import Contract
 from gapline.model.layout import CAMPAIGN, CONTRACT_FILE, JOURNALS, MANIFEST, REFERENCES, REGISTER
+from gapline.model.limits import read_regular
 from gapline.model.package import DOCUMENT, PackageDocument
 from gapline.model.store import file_digest, read_manifest
-from gapline.model.text import counted
+from gapline.model.text import counted, printable
 from gapline.model.version import VERSION
 from gapline.reference.snapshot import Snapshot
+from gapline.study.contract_changes import contract_changes, recorded_facts
 
+# What is compared with digests of files; the instances in `show_instances` too.
+_OF_DIGESTS = ("schema", "contract", "register", "campaign", "snapshots", "instances")
 _REGISTER = f"{JOURNALS}/{REGISTER}"
 # Files may be changed after they were registered, and every output says so; these have rows of their own.
 _OF_FILES = frozenset({"contract", "snapshots", "snapshot_files", "instances", "code", "checker", "solvers"})
@@ -28,9 +36,14 @@ _SKEW = datetime.timedelta(minutes=1)
 T = TypeVar("T")
 
 
-def show_package(source: Source, package: PackageDocument, contract: Contract, findings: Findings) -> None:
-    """Compare what `package.json` states with what lies beside it; instances have a row of their own."""
-    stated: dict[str, tuple[str | None, str | None]] = {
+def show_package(
+    source: Source, package: PackageDocument, contract: Contract, results: Any, findings: Findings
+) -> None:
+    """Compare what `package.json` states with the files next to it; instances and environment have their own rows.
+
+    `results` is what `results/results.json` states, a dictionary where it can be read.
+    """
+    stated: dict[str, tuple[object, object]] = {
         f"contract ({CONTRACT_FILE})": (_digest(source.folder / CONTRACT_FILE), package.contract),
         f"register (last line of {_REGISTER})": (_quietly(lambda: last_digest(source.folder)), package.register),
         f"campaign ({CAMPAIGN}/{MANIFEST})": (_campaign_digest(source.folder), package.campaign),
@@ -38,18 +51,57 @@ def show_package(source: Source, package: PackageDocument, contract: Contract, f
     named = contract.reference.snapshot
     for path in sorted({*package.snapshots, *([] if named is None else [named])}):
         stated[f"snapshot {path}"] = (_snapshot_digest(source.folder, path), package.snapshots.get(path))
+    document = _document(source)
+    found: dict[str, object] = {"name": contract.study.name, "title": contract.study.title}
+    if isinstance(results, dict):
+        found |= {"versions": results["versions"], "gapline": results["versions"].get("gapline")}
+        found |= {"alarms": len(results["alarms"])}
+    stated |= {name: (value, document[name]) for name, value in found.items() if name in document}
     known = {instance.name: instance.path for instance in contract.instances}
     differing = [
-        Difference(DOCUMENT, f"{what}: expected {_word(found)}, got {_word(said)}")
-        for what, (found, said) in stated.items()
-        if found != said
+        Difference(DOCUMENT, f"{what}: expected {_word(expected)}, got {_word(said)}")
+        for what, (expected, said) in stated.items()
+        if expected != said
     ]
+    if "versions" in document:
+        differing += version_mistakes(package.versions, DOCUMENT)
     for name in sorted({*known, *package.instances}):
         packed = package.instances[name].path if name in package.instances else None
         if known.get(name) != packed:
             said = f"instance {name}: expected {_word(known.get(name))}, got {_word(packed)}"
             differing.append(Difference(DOCUMENT, said))
-    findings.judge(DOCUMENT, len(stated) + len(known), "facts", differing, how="digests of what lies beside it")
+    how = "digests of what lies beside it, and what contract and results state"
+    findings.judge(DOCUMENT, len(stated) + len(known), "facts", differing, how=how)
+    unknown = sorted(document.keys() - {*_OF_DIGESTS, *found, "environment"})
+    if unknown:
+        why = f"cannot be computed from the other files: {listing(map(printable, unknown), most=6)}"
+        findings.leave(DOCUMENT, len(unknown), "facts", why)
+
+
+def show_environment(source: Source, expected: dict[str, Any], findings: Findings) -> None:
+    """Compare the environment that `package.json` states with the one that follows from the runs."""
+    document = _document(source)
+    if "environment" not in document:
+        findings.leave("environment", 0, "facts", f"{DOCUMENT} does not state it")
+        return
+    got, alone = document["environment"], list[str]()
+    if document.get("gapline") != VERSION:
+        expected, got, alone = common_part(expected, got)
+    differing = [
+        Difference(DOCUMENT, f"environment.{place}: expected {_word(one):.120}, got {_word(other):.120}")
+        for place, one, other in value_differences(expected, got, {})
+    ]
+    findings.judge("environment", len(expected), "facts", differing, how="as journals and campaign state it")
+    if alone:
+        why = f"only one of the two versions of gapline has these keys: {listing(map(printable, alone), most=5)}"
+        findings.leave("environment", len(alone), "facts", why)
+
+
+def _document(source: Source) -> dict[str, Any]:
+    """Return `package.json` with every key; that it can be read was found before."""
+    document = json.loads(read_regular(source.folder / DOCUMENT))
+    assert isinstance(document, dict)
+    return document
 
 
 def show_instances(source: Source, package: PackageDocument | None, contract: Contract, findings: Findings) -> None:
@@ -98,6 +150,23 @@ def show_snapshots(source: Source, contract: Contract, findings: Findings) -> No
         findings.judge("snapshots", len(names), "files", differing, how="the digest that each states of itself")
 
 
+def show_contract(source: Source, contract: Contract, runs: pl.DataFrame, findings: Findings) -> None:
+    """Compare what the contract states of the timing with what the journals recorded when the runs were made."""
+    recorded = recorded_facts(runs)
+    differing = [
+        Difference(CONTRACT_FILE, f"[time] {name}: expected {then}, as the journals record, got {now}")
+        for name, (then, now) in contract_changes(contract, runs).items()
+    ]
+    register = _quietly(lambda: read_register(source.folder))
+    if "charged" not in recorded and register is not None and register.entries and register.edited:
+        # Journals of earlier versions recorded less: all that is known is that the file is another one.
+        unregistered = [change for change in _quietly(register.changes) or [] if "not registered yet" in change]
+        if any(change.startswith((CONTRACT_FILE, "time ")) for change in unregistered):
+            said = "changed after the first run, and the journals do not record what it stated of the timing"
+            differing.append(Difference(CONTRACT_FILE, said))
+    findings.judge("contract", len(recorded), "facts", differing, how="timing as the journals record it")
+
+
 def show_register(source: Source, contract: Contract, begun: list[datetime.datetime], findings: Findings) -> None:
     """Verify the chain of the register, and its last line and its moments against contract and journals.
 
@@ -140,6 +209,8 @@ def _not_declared(study: Path, contract: Contract, register: Register) -> Iterat
     if (last.contract, last.gapline) != (today.contract, VERSION):
         return
     for name in Declared.__struct_fields__:
+        if name in LATER and getattr(last, name) is None:
+            continue
         if name not in _OF_FILES and getattr(last, name) != getattr(today, name):
             yield _at(len(register.entries), f"{name} {_json(today, name)}", _json(last, name))
 
@@ -189,5 +260,5 @@ def _snapshot_digest(study: Path, path: str) -> str | None:
         return None
 
 
-def _word(value: str | None) -> str:
-    return "none" if value is None else value
+def _word(value: object) -> str:
+    return "none" if value is None else printable(value)

@@ -172,6 +172,7 @@ def _finish(solve: _Solve, found: Found, log: LogFile, *, is_last: bool) -> Foun
     proven = said in list(Proof) and status is RunStatus.FINISHED and (solve.has_objective or said != Proof.OPTIMAL)
     return FoundRun(
         **events.columns(),
+        clock="wall",
         arm=None if solve.version is None else f"cpsat-{solve.version}",
         instance=solve.instance,
         seed=solve.seed,
@@ -179,7 +180,7 @@ def _finish(solve: _Solve, found: Found, log: LogFile, *, is_last: bool) -> Foun
         status=status,
         resolution=solve.resolution or 0.01,
         sense=sense,
-        carried={"claim": said} if proven else {},
+        carried={"solver": "cpsat", "solver_version": solve.version} | ({"claim": said} if proven else {}),
     )
 
 

@@ -131,6 +131,8 @@ def _read_section(section: _Section, path: str, found: Found) -> FoundRun:
     seed = _number(header, "seed", path, found)
     run = FoundRun(
         **section.columns(),
+        # The controller stamps solutions as they arrive.
+        clock="wall",
         arm=header["competitor"][1] or None if "competitor" in header else None,
         instance=instance or None,
         seed=int(seed) if seed is not None and seed == int(seed) else None,

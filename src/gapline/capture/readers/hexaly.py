@@ -15,6 +15,7 @@ _DIRECTION = re.compile(r"\s*\[\s*objective direction\s*\]:\s*(.*)", re.IGNORECA
 _LIMIT = re.compile(r"\btime limit\s*[:=]\s*([0-9.]+)\s*sec", re.IGNORECASE)
 _SEED = re.compile(r"\bseed\s*[:=]\s*([0-9]{1,18})\b", re.IGNORECASE | re.ASCII)
 _PERFORMED = re.compile(r"\s*[0-9]+ iterations performed in ([0-9.]+) seconds", re.IGNORECASE)
+_VERSION = re.compile(r"(Hexaly|LocalSolver)\b[^0-9\n]{0,40}([0-9][\w.-]{0,40}?)\.?(?:\s|$)", re.ASCII)
 _BANNER = re.compile(rb"^(?:Hexaly|LocalSolver)\b", re.M)
 _BOUND = re.compile(r"\s*bounds?\s*=\s*(\S+)\s*$")
 # An infeasible solution is the best that was found; an inconsistent model has none.
@@ -69,10 +70,13 @@ def _read(log: LogFile) -> Found:
     found = Found()
     solve = _Solve(EventList(found.problems))
     lines = log.lines()
+    banner: dict[str, str] = {}
     for number, text in lines:
         where = f"{log.path}:{number}"
+        if not banner and (match := _VERSION.match(text)):
+            banner = {"solver": match[1].lower(), "solver_version": match[2]}
         if text.startswith(("Model:", "[objective direction")) and (solve.has_events or solve.ended):
-            _close(found, solve, log.path)
+            _close(found, solve, log.path, banner)
             solve = _Solve(EventList(found.problems))
         if match := _EVENT.match(text):
             if number == lines.torn_at:
@@ -87,7 +91,7 @@ def _read(log: LogFile) -> Found:
             else:
                 found.refuse_torn(where, text)
     if solve.started or solve.has_events:
-        _close(found, solve, log.path)
+        _close(found, solve, log.path, banner)
     if not found.runs:
         raise TraceError(f"{log.path}: expected lines such as `[  1 sec, 251 itr]: 70`, got {shown(log.head[:60])}")
     return found.numbered()
@@ -104,7 +108,7 @@ def _add_event(solve: _Solve, stamp: str, rest: str, where: str) -> None:
     solve.levels.add([float("nan") if value is None else value for value in values])
 
 
-def _close(found: Found, solve: _Solve, path: str) -> None:
+def _close(found: Found, solve: _Solve, path: str, banner: dict[str, str]) -> None:
     directions = {word for word in solve.directions if word in ("min", "max")}
     if len(directions) > 1:
         raise TraceError(
@@ -122,13 +126,14 @@ def _close(found: Found, solve: _Solve, path: str) -> None:
     found.runs.append(
         FoundRun(
             **solve.events.columns(),
+            clock="wall",
             **(solve.levels.columns() if several else {}),
             seed=solve.seed,
             horizon=solve.horizon or None,
             status="finished" if solve.ended else "killed",
             resolution=widest,
             sense=next(iter(directions), None),
-            carried={} if solve.claim is None else {"claim": solve.claim},
+            carried=dict(banner) if solve.claim is None else banner | {"claim": solve.claim},
         )
     )
     if several and LEXICOGRAPHIC not in found.notes:

@@ -23,8 +23,14 @@ _STATISTIC = re.compile(r"%%%mzn-stat: ?(\w{1,60}) ?= ?(.{0,200})")
 _OBJECTIVE = re.compile(
     r"\s{0,20}(?:% ?)?(_objective|objective|obj)\s{0,20}[=:]\s{0,20}([^\s;]{1,400})\s{0,20};?\s{0,20}"
 )
+# JSON on several lines, or on one.
+_JSON_LINE = re.compile(
+    r'[\s{]{0,20}"(_objective|objective|obj)"\s{0,20}:\s{0,20}([^\s}]{1,400}?)\s{0,20},?[\s}]{0,20}'
+)
+_JSON_INSIDE = re.compile(r'"(_objective)"\s{0,20}:\s{0,20}([^\s,}]{1,400})\s{0,20}[,}]')
 # `_objective` is MiniZinc's own (--output-objective); the others are variables that a model happens to call so.
 _RANK = {"_objective": 0, "objective": 1, "obj": 2}
+UNVALUED_NOTE = "MiniZinc printed solutions without an objective: run it with --output-objective and --output-mode json"
 _STREAM = re.compile(rb'\s*\{\s*"type"\s*:\s*"(?:solution|statistics|status|time|comment|checker|warning|error|trace)"')
 _TEXT_SIGNS = re.compile(
     rb"^(?:% time elapsed: |%%%mzn-stat|=====(?:UNKNOWN|UNSATISFIABLE|UNBOUNDED|ERROR)=====)", re.M
@@ -50,6 +56,7 @@ class _Search:
     statistics: dict[str, str | float] = field(default_factory=dict)
     resolution: float = 0.0
     objective: tuple[int, str] | None = None
+    stated: str | float | None = None
     time: str | None = None
     has_text: bool = False
     ended_at: float | None = None
@@ -132,7 +139,10 @@ def _read_text_line(search: _Search, text: str, where: str) -> None:
 
 
 def _note_objective(search: _Search, text: str) -> None:
-    if (found := _OBJECTIVE.fullmatch(text)) and (search.objective is None or _RANK[found[1]] < search.objective[0]):
+    found = _OBJECTIVE.fullmatch(text)
+    if found is None and '"' in text:
+        found = _JSON_LINE.fullmatch(text) or _JSON_INSIDE.search(text)
+    if found and (search.objective is None or _RANK[found[1]] < search.objective[0]):
         search.objective = (_RANK[found[1]], found[2])
 
 
@@ -162,7 +172,12 @@ def _read_message(search: _Search, kind: str, message: dict[str, object], where:
     # The stream counts milliseconds, the text seconds.
     seconds = None if time is None else time / 1000
     if kind == "solution":
-        search.solutions.append(_Solution(where, seconds, _stream_objective(message.get("output"))))
+        objective = _stream_objective(message.get("output"))
+        if objective is None:
+            # A model with an output item of its own prints what it likes; the solver's statistics have the value.
+            objective = search.stated
+        search.solutions.append(_Solution(where, seconds, objective))
+        search.stated = None
     elif kind == "status":
         said = str(message.get("status"))
         search.status, search.proof = _STATUSES.get(said, RunStatus.UNKNOWN), _PROVEN.get(said)
@@ -172,6 +187,8 @@ def _read_message(search: _Search, kind: str, message: dict[str, object], where:
         for name, value in statistics.items() if isinstance(statistics, dict) else ():
             if isinstance(value, str | float):
                 search.statistics[name] = value
+                # The last before a solution are its own, as in the text.
+                search.stated = value if name == "objective" and not search.is_closed else search.stated
     elif kind == "error":
         search.status = RunStatus.CRASHED
     elif kind in ("comment", "warning") and "Time limit exceeded" in str(message)[:400]:
@@ -179,22 +196,25 @@ def _read_message(search: _Search, kind: str, message: dict[str, object], where:
 
 
 def _stream_objective(output: object) -> str | float | None:
-    """Return the objective of a solution message, from its JSON section or from the text of its other sections."""
+    """Return the objective of a solution message from its sections, which are objects or texts of any name.
+
+    MiniZinc's own `_objective` is taken first, wherever it is; some versions print JSON as a text.
+    """
     if not isinstance(output, dict):
         return None
-    section = output.get("json")
-    if isinstance(section, dict):
-        for name in _RANK:
-            value = section.get(name)
-            if isinstance(value, str | float):
-                return value
     block = _Search()
-    for name in ("dzn", "default"):
-        text = output.get(name)
-        for line in text[:100_000].splitlines() if isinstance(text, str) else ():
+    best: tuple[int, str | float] | None = None
+    # `_objective` may also lie beside the sections.
+    for section in (output, *output.values()):
+        for name, rank in _RANK.items() if isinstance(section, dict) else ():
+            value = section.get(name)
+            if isinstance(value, str | float) and (best is None or rank < best[0]):
+                best = rank, value
+        for line in section[:100_000].splitlines() if isinstance(section, str) else ():
             if len(line) < 1000:
                 _note_objective(block, line)
-    return block.objective[1] if block.objective else None
+    options = [one for one in (best, block.objective) if one is not None]
+    return min(options, key=lambda one: one[0])[1] if options else None
 
 
 def _finish(search: _Search, found: Found, log: LogFile, *, is_last: bool, is_stream: bool) -> FoundRun:
@@ -216,11 +236,20 @@ def _finish(search: _Search, found: Found, log: LogFile, *, is_last: bool, is_st
     else:
         # A stream says how it ended; a text that stops after a solution may have met its limit.
         status = RunStatus.KILLED if is_stream else RunStatus.UNKNOWN
+    missing = sum(solution.objective is None for solution in search.solutions)
+    if missing and search.statistics.get("method") != "satisfy" and UNVALUED_NOTE not in found.notes:
+        found.notes.append(UNVALUED_NOTE)
     resolution, guessed = search.resolution or None, "method" not in search.statistics
     sense = _sense(search, found)
     carried = {"claim": proof.value} if status is RunStatus.FINISHED and (proof := _proof(search)) else {}
     return FoundRun(
-        **events.columns(), status=status, resolution=resolution, sense=sense, guessed=guessed, carried=carried
+        **events.columns(),
+        status=status,
+        clock="wall",
+        resolution=resolution,
+        sense=sense,
+        guessed=guessed,
+        carried=carried,
     )
 
 

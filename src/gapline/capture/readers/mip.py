@@ -1,6 +1,7 @@
 """Logs of MIP solvers: miplog says how a solve ended and with which bounds, the progress lines are read here."""
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from gapline.capture.loglines import Event, EventList, Lines, shown
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.capture.readers.mip_closing import Closing, ask_miplog, exact_number, read_closing, read_version
-from gapline.capture.readers.mip_rows import Number, Row, Stamped, progress_rows, stamp_rows
+from gapline.capture.readers.mip_rows import Number, Row, Stamped, progress_rows, read_printed, stamp_rows
 from gapline.capture.readers.mip_solves import BANNER, NO_SETTINGS, Solve, split_solves
 from gapline.errors import TraceError
 from gapline.model.tables import INFINITE, RunStatus, VerdictCode
@@ -18,6 +19,9 @@ UNTIMED_NOTE = (
 )
 SETTINGS_NOTE = "solves of one model in one file that differ in their parameters are arms of their own, named by them"
 OBJECTIVES_NOTE = "the objectives of a multi-objective model are solves of their own, on the clock of the whole call"
+# How a line ends that has no number at its end which could be the beginning of another one.
+_WHOLE = re.compile(r"(?:[%)]|[0-9]s|[A-Za-z]{2}\.?)$")
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]{1,20},[0-9]{1,20}[eE][+-]?[0-9]{1,4}")
 BETTER_THAN_FINAL = "better than the final objective"
 
 
@@ -28,7 +32,12 @@ def _looks_like(_path: str, head: bytes) -> bool:
 def _read(log: LogFile) -> Found:
     found = Found()
     # Not by `log.lines()`: all of it is held, so it has to be within the limit of what may be.
-    solves = split_solves(list(Lines((log.data,))))
+    lines = Lines((log.data,))
+    text = list(lines)
+    if lines.torn_at and not _WHOLE.search(text[-1][1].rstrip()):
+        found.refuse_torn(f"{log.path}:{lines.torn_at}", text.pop()[1])
+    _refuse_commas(text, found, log.path)
+    solves = split_solves(text)
     if not any(solve.solver for solve in solves):
         first = next((line for solve in solves for _, line in solve.lines if line.strip()), "")
         raise TraceError(
@@ -45,18 +54,27 @@ def _read(log: LogFile) -> Found:
     return found.numbered("solve")
 
 
+def _refuse_commas(lines: list[tuple[int, str]], found: Found, path: str) -> None:
+    """Name the lines with numbers such as `-1,0641e+05`, as some locales print them: they are not read."""
+    for number, line in lines:
+        if "," in line and (written := _DECIMAL_COMMA.search(line)):
+            found.refuse(f"{path}:{number}", "numbers with a decimal point", written[0])
+
+
 def _read_solve(solve: Solve, found: Found, log: LogFile, *, cut: bool, start: float) -> tuple[FoundRun, Closing]:
     told = ask_miplog(solve)
     closing = read_closing(solve, told, cut=cut)
-    final, bound, end, status, claim = closing
-    # A solver that stops at its limit closes its books a little later, and finds nothing more while it does.
-    latest = min(end, solve.horizon) if end and solve.horizon and status is RunStatus.TIME_LIMIT else end
     rows = list(progress_rows(solve.solver or "", solve.lines))
     # A table of a version that is not known here may be known to miplog.
     if not any(row.primal or row.dual for row in rows):
         rows += _rows_of_miplog(told, solve.lines[0][0])
     if solve.solver == "cbc":
-        rows = _upright(rows, final)
+        rows = _upright(solve, rows, closing.value)
+        closing = _with_search_end(closing, rows)
+        rows = [row for row in rows if not row.is_final]
+    final, bound, end, status, claim = closing
+    # A solver that stops at its limit closes its books a little later, and finds nothing more while it does.
+    latest = min(end, solve.horizon) if end and solve.horizon and status is RunStatus.TIME_LIMIT else end
     stamped = stamp_rows(rows, end=latest, start=start if (solve.objective or 0) > 1 else 0.0)
     sense, contradicted, guessed = _sense(solve, rows, final, bound)
     if contradicted:
@@ -86,6 +104,8 @@ def _read_solve(solve: Solve, found: Found, log: LogFile, *, cut: bool, start: f
         sense=sense,
         guessed=guessed,
         carried={
+            "solver": solve.solver,
+            "solver_version": version,
             "untimed": len(taken.untimed),
             "untimed_until": max(taken.untimed, default=None),
             "value_resolution": unit,
@@ -96,12 +116,57 @@ def _read_solve(solve: Solve, found: Found, log: LogFile, *, cut: bool, start: f
     return run, closing
 
 
-def _upright(rows: list[Row], final: Number | None) -> list[Row]:
-    """Turn the signs of a CBC that maximises by minimising the negative: its final objective has the other sign."""
+def _upright(solve: Solve, rows: list[Row], final: Number | None) -> list[Row]:
+    """Give the rows of CBC the sign of the model: some versions maximise by minimising the negative, and print that.
+
+    The final objective and the root relaxation are printed in the sense of the model.
+    """
     shown = [row.primal for row in rows if row.primal]
-    if final is None or not shown or not shown[-1].may_be(-final.value) or shown[-1].may_be(final.value):
+    relaxation = read_printed(solve.relaxation or "", 6)
+    if not shown:
         return rows
+    if final is not None and shown[-1].may_be(-final.value) != shown[-1].may_be(final.value):
+        is_negated = shown[-1].may_be(-final.value)
+    elif solve.sense == "max" or (relaxation is not None and any(_is_below(one, relaxation) for one in shown)):
+        # No incumbent of a model that is minimised is below its relaxation.
+        solve.sense = "max"
+        is_negated = _minimises(rows, relaxation)
+    else:
+        is_negated = False
+    if not is_negated:
+        return rows
+    solve.sense = "max"
     return [row._replace(primal=_negated(row.primal), dual=_negated(row.dual)) for row in rows]
+
+
+def _with_search_end(closing: Closing, rows: list[Row]) -> Closing:
+    """Fill in what CBC prints in the line that ends its search; as a library it prints its result nowhere else."""
+    last = next((row for row in reversed(rows) if row.is_final), None)
+    if last is None:
+        return closing
+    return closing._replace(
+        value=closing.value or last.primal,
+        bound=closing.bound or last.dual,
+        end=closing.end if closing.end is not None or last.time is None else last.time.value,
+    )
+
+
+def _minimises(rows: list[Row], relaxation: Number | None) -> bool:
+    """Say whether rows of a model that is maximised show the negative being minimised: by bounds, values or sign."""
+    pairs = [(row.primal, row.dual) for row in rows if row.primal and row.dual]
+    below = sum(_is_below(dual, primal) for primal, dual in pairs)
+    above = sum(_is_below(primal, dual) for primal, dual in pairs)
+    if below != above:
+        return below > above
+    shown = [row.primal for row in rows if row.primal]
+    if not shown[0].may_be(shown[-1].value):
+        return shown[-1].value < shown[0].value
+    return relaxation is None or shown[-1].value * relaxation.value <= 0
+
+
+def _is_below(one: Number, other: Number) -> bool:
+    """Say whether a number is below another by more than print and tolerance explain."""
+    return one.value < other.value - (one.unit + other.unit + 1e-6 * max(abs(one.value), abs(other.value)))
 
 
 def _negated(number: Number | None) -> Number | None:
@@ -145,10 +210,8 @@ def _sense(solve: Solve, rows: list[Row], final: Number | None, bound: Number | 
     if final is not None and bound is not None:
         pairs.append((final, bound))
     for primal, dual in pairs:
-        # Rounding in print must not pass for a bound on the wrong side.
-        margin = primal.unit + dual.unit + 1e-6 * max(abs(primal.value), abs(dual.value))
-        up += dual.value > primal.value + margin
-        down += dual.value < primal.value - margin
+        up += _is_below(primal, dual)
+        down += _is_below(dual, primal)
     if solve.sense is not None:
         return solve.sense, down if solve.sense == "max" else up, False
     if up != down:

@@ -1,7 +1,8 @@
 """How a MIP solve ended: the final objective and bound with their digits, the moment, and the reason.
 
-The package miplog knows most of it. The closing lines are read here as well, because it keeps no digits, takes the root
-relaxation of Xpress 8 for the result, and the last row of CPLEX for the final bound.
+Values and proofs come from the lines that state them about the MIP, which are read here. The package miplog knows more
+endings, but it keeps no digits and takes a root relaxation (Xpress 8, CBC as a library) or a last row (CPLEX) for the
+result: its proof of optimality counts where a line states it, its values where the solver's lines are not known here.
 """
 
 import math
@@ -15,6 +16,10 @@ from gapline.errors import import_extra
 from gapline.model.tables import INFINITE, Proof, RunStatus
 
 _NO_VERSION = "0.0.0"
+_USUAL_BANNERS = {
+    "scip": f"SCIP version {_NO_VERSION} [precision: 8 byte]",
+    "cbc": "Welcome to the CBC MILP Solver ",
+}
 _VERSION = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,6}){1,4}")
 _FINISHED = ("optimal", "infeasible", "unbounded", "infeasible_or_unbounded", "other_limit")
 _STATUS = dict.fromkeys(_FINISHED, RunStatus.FINISHED) | {
@@ -36,7 +41,12 @@ _LINES: dict[str, dict[str, tuple[str, ...]]] = {
         "bound": ("Current MIP best bound =",),
         "end": ("Total (root+branch&cut) =",),
     },
-    "cbc": {"value": ("Objective value:",), "bound": ("Lower bound:", "Upper bound:")},
+    "cbc": {
+        "value": ("Objective value:",),
+        "bound": ("Lower bound:", "Upper bound:"),
+        "cpu": ("Time (CPU seconds):",),
+        "wall": ("Time (Wallclock seconds):",),
+    },
     "xpress": {
         "value": ("Best integer solution found is", "Final MIP objective", "Objective value ="),
         "bound": ("Best bound is", "Final MIP bound", "Best Bound ="),
@@ -53,7 +63,27 @@ _HEADS = {
     solver: [(*text.partition("…")[::2], kind) for kind, texts in kinds.items() for text in texts]
     for solver, kinds in _LINES.items()
 }
-_NUMBER = re.compile(r"[ :=]{0,40}([+-]?[0-9.]{1,40}(?:[eE][+-]?[0-9]{1,4})?)")
+# A number ends where the text does: `-1,0641e+05` is not -1.
+_NUMBER = re.compile(r"[ :=]{0,40}([+-]?[0-9.]{1,40}(?:[eE][+-]?[0-9]{1,4})?)(?=[\s/(]|[,.](?:\s|$)|s\b|$)")
+# The lines in which a solver says that it has proven the optimum of the MIP.
+_OPTIMAL = {
+    "scip": re.compile(r"SCIP Status .{0,40}\[optimal solution found\]"),
+    "gurobi": re.compile(r"Optimal solution found"),
+    "highs": re.compile(r"\s{0,4}(?:Model s|S)tatus[\s:]{1,40}Optimal"),
+    "cplex": re.compile(r"MIP - Integer optimal"),
+    "cbc": re.compile(r"Result - Optimal solution found|Cbc0001I Search completed - best objective (?!1e\+50)"),
+    "xpress": re.compile(r"\s?\*\*\* Search completed|Problem is integer optimal|STATUS: ?MIP_?OPTIMAL"),
+    "copt": re.compile(r"MIP status\s{1,20}: solved|Solution status\s{0,20}: integer optimal"),
+    "mosek": re.compile(r"An optimal solution satisfying|\s{0,8}Solution status\s{0,8}: INTEGER_OPTIMAL"),
+}
+# Why CBC as a library stopped, which miplog does not read.
+_CBC_STOPS = {
+    "Cbc0003I Exiting on maximum nodes": RunStatus.FINISHED,
+    "Cbc0019I Exiting on maximum solutions": RunStatus.FINISHED,
+    "Cbc0020I Exiting on maximum time": RunStatus.TIME_LIMIT,
+    "Cbc0027I Exiting on user event": RunStatus.KILLED,
+    "Cbc0001I Search completed": RunStatus.FINISHED,
+}
 # HiGHS leaves out the zeros at the end of its twelve digits.
 _DIGITS = {"highs": 12}
 
@@ -77,9 +107,9 @@ def ask_miplog(solve: Solve) -> Mapping[str, Any]:
     text = "\n".join(line for _, line in solve.lines) + "\n"
     if solve.banner is not None and solve.banner not in text:
         text = f"{solve.banner}\n{text}"
-    elif solve.banner is None and solve.solver == "scip":
-        # miplog knows a SCIP log that was cut off by its banner alone, which a library call never prints.
-        text = f"SCIP version {_NO_VERSION} [precision: 8 byte]\n{text}"
+    elif solve.banner is None and solve.solver in _USUAL_BANNERS:
+        # miplog knows a log that was cut off by its banner alone, which a library call may not print.
+        text = f"{_USUAL_BANNERS[solve.solver]}\n{text}"
     try:
         # miplog 0.2 cuts lines by bytes and panics inside a character that has several.
         told = miplog.parse_text(text.encode("ascii", "replace").decode("ascii"))
@@ -105,26 +135,31 @@ def read_version(solve: Solve, told: Mapping[str, Any]) -> str | None:
 def read_closing(solve: Solve, told: Mapping[str, Any], *, cut: bool = False) -> Closing:
     """Read how a solve ended from its closing lines, and from what miplog says of it (`told`)."""
     bounds, timing, termination = (told.get(name) or {} for name in ("bounds", "timing", "termination"))
+    if termination.get("status") == Proof.OPTIMAL and not _states_optimum(solve):
+        termination = {}
     printed = _printed(solve)
     value, bound, end = (printed.get(kind) for kind in ("value", "bound", "end"))
-    # miplog takes the root relaxation of Xpress 8 for its result, and the last row of CPLEX for its final bound.
-    is_sure = not (solve.solver in ("cplex", "xpress") and (solve.has_body or solve.sense))
-    if value is None and is_sure:
-        value = exact_number(bounds.get("primal"))
-    if bound is None and is_sure:
-        bound = exact_number(bounds.get("dual"))
-    elif bound is None and "optimal solution" in str(termination.get("raw_reason")).lower():
-        # Where no gap is left, CPLEX prints no bound.
-        bound = value
+    if solve.solver not in _LINES:
+        value, bound = exact_number(bounds.get("primal")), exact_number(bounds.get("dual"))
+    if end is None:
+        end = printed.get("cpu" if solve.is_cpu else "wall")
     if end is None:
         end = exact_number(timing.get("cpu_seconds" if solve.is_cpu else "wall_seconds"))
-    value, bound = (None if number is None or abs(number.value) >= INFINITE else number for number in (value, bound))
     moment = None if end is None else end.value
     ended = solve.has_ended or termination.get("status", "unknown") != "unknown" or bool(termination.get("raw_reason"))
     status = RunStatus.KILLED if cut or not ended else _status(solve, termination, moment)
     said = str(termination.get("status"))
     claim = Proof(said) if said in list(Proof) and status is RunStatus.FINISHED else None
+    if bound is None and claim is Proof.OPTIMAL and solve.solver in ("cplex", "cbc"):
+        # Where no gap is left, they print no bound.
+        bound = value
+    value, bound = (None if number is None or abs(number.value) >= INFINITE else number for number in (value, bound))
     return Closing(value, bound, moment, status, claim)
+
+
+def _states_optimum(solve: Solve) -> bool:
+    statement = _OPTIMAL.get(solve.solver or "")
+    return statement is not None and any(statement.match(line) for _, line in solve.lines)
 
 
 def _printed(solve: Solve) -> dict[str, Number]:
@@ -158,6 +193,9 @@ def _status(solve: Solve, termination: Mapping[str, Any], end: float | None) -> 
     if status is RunStatus.UNKNOWN:
         first = solve.ended_at or 0
         reasons += [line for _, line in solve.lines[first : first + _CLOSING_LINES] if len(line) < 100]
+        if solve.solver == "cbc":
+            stops = (stop for line in solve.lines for text, stop in _CBC_STOPS.items() if line[1].startswith(text))
+            status = next(stops, status)
     if any(_STOPPED.search(reason) for reason in reasons):
         return RunStatus.KILLED
     if any(_STARVED.search(reason) for reason in reasons):

@@ -29,7 +29,8 @@ class Number(NamedTuple):
 class Row(NamedTuple):
     """One progress line. `found` says that the solver marks a new incumbent; `time` is None where it prints none.
 
-    `is_relative` says that the clock of this line began when the solve did, not when the whole call did.
+    `is_relative` says that the clock of this line began when the solve did, not when the whole call did; `is_final`
+    that the line states the result of the search.
     """
 
     line: int
@@ -38,6 +39,7 @@ class Row(NamedTuple):
     dual: Number | None = None
     found: bool = False
     is_relative: bool = False
+    is_final: bool = False
 
 
 class Stamped(NamedTuple):
@@ -185,25 +187,47 @@ def read_cplex(line: str, number: int) -> Row | None:
     return Row(number, None, None, read_printed(tokens[-2])) if is_bound and not tokens[-3].endswith(":") else None
 
 
-_CBC_FOUND = re.compile(r"Cbc00(?:04|12|16)I Integer solution of (\S{1,60}) found .{0,120}\((\S{1,20}) seconds\)")
+_CBC_FOUND = re.compile(r"Cbc00(?:04|12|16|33)I Integer solution of (\S{1,60}) found .{0,120}\((\S{1,20}) seconds\)")
 _CBC_AFTER = re.compile(
     r"Cbc0010I After [0-9]{1,18} nodes, [0-9]{1,18} on tree, (\S{1,60}) best solution, best possible (\S{1,60}) "
     r"\((\S{1,20}) seconds\)"
 )
+_CBC_GAP = re.compile(r"Cbc0011I Exiting as integer gap of (\S{1,60}) less than ")
+_CBC_END = re.compile(
+    r"Cbc000(?:1I Search completed|5I Partial search) - best objective ([^\s,]{1,60})"
+    r"(?: \(best possible (\S{1,60})\))?, took .{0,80}\((\S{1,20}) seconds\)"
+)
 
 
-def read_cbc(line: str, number: int) -> Row | None:
-    """Read an incumbent or a progress line of CBC."""
-    if not line.startswith("Cbc00"):
+@dataclass(slots=True)
+class CbcTable:
+    """The lines of CBC: incumbents, progress, and the end of the search, whose gap was printed before it."""
+
+    gap: Number | None = None
+
+    def __call__(self, line: str, number: int) -> Row | None:
+        """Read one line."""
+        if not line.startswith("Cbc00"):
+            return None
+        if found := _CBC_FOUND.match(line):
+            return Row(number, read_stamp(found[2]), read_printed(found[1], 8), found=True)
+        if after := _CBC_AFTER.match(line):
+            return Row(number, read_stamp(after[3]), _incumbent(after[1], 8), read_printed(after[2], 8))
+        if gap := _CBC_GAP.match(line):
+            self.gap = read_printed(gap[1], 8)
+        elif end := _CBC_END.match(line):
+            primal = _incumbent(end[1], 8)
+            dual = primal if end[2] is None else read_printed(end[2], 8)
+            if end[2] is None and primal is not None and self.gap is not None:
+                dual = Number(primal.value - self.gap.value, max(primal.unit, self.gap.unit))
+            return Row(number, read_stamp(end[3]), primal, dual, is_final=True)
         return None
-    if found := _CBC_FOUND.match(line):
-        return Row(number, read_stamp(found[2]), read_printed(found[1], 8), found=True)
-    if after := _CBC_AFTER.match(line):
-        primal = read_printed(after[1], 8)
-        # CBC prints 1e+50 where it has no incumbent yet.
-        no_incumbent = primal is None or abs(primal.value) >= 1e50
-        return Row(number, read_stamp(after[3]), None if no_incumbent else primal, read_printed(after[2], 8))
-    return None
+
+
+def _incumbent(text: str, digits: int) -> Number | None:
+    """Read an incumbent of CBC, which prints 1e+50 where it has none yet."""
+    number = read_printed(text, digits)
+    return None if number is None or abs(number.value) >= 1e50 else number
 
 
 _XPRESS_FOUND = re.compile(
@@ -258,7 +282,6 @@ _TABLES: dict[str, Callable[[str, int], Row | None]] = {
     "gurobi": read_gurobi,
     "highs": read_highs,
     "cplex": read_cplex,
-    "cbc": read_cbc,
     "xpress": read_xpress,
     "copt": read_copt,
     "mosek": read_mosek,
@@ -267,7 +290,8 @@ _TABLES: dict[str, Callable[[str, int], Row | None]] = {
 
 def progress_rows(solver: str, lines: list[tuple[int, str]]) -> Iterator[Row]:
     """Yield the progress lines of one solve in the order of the log."""
-    read_row = ScipTable() if solver == "scip" else _TABLES.get(solver)
+    tables = {"scip": ScipTable, "cbc": CbcTable}
+    read_row = tables[solver]() if solver in tables else _TABLES.get(solver)
     if read_row is None:
         return
     for number, line in lines:

@@ -28,13 +28,14 @@ _BANNERS = {
 _BANNER_TEXTS = tuple(_BANNERS)
 _SIGNS = {
     "SCIP Status ": "scip", " time | node ": "scip", "original problem has ": "scip", "CPLEX> ": "cplex",
-    "CPXPARAM_": "cplex",
+    "CPXPARAM_": "cplex", "Starting solution of the Linear programming relaxation": "cbc",
 }  # fmt: skip
 BANNER = re.compile(
     rb"^(?:Gurobi Optimizer version |Gurobi \S{1,20} .{0,40}logging started|Running HiGHS |SCIP version |SCIP Status  "
     rb"| time \| node |original problem has [0-9]{1,12} variables "
     rb"|Welcome to IBM\(R\) ILOG\(R\) CPLEX|Version identifier: \S{1,20} \| |CPXPARAM_"
     rb"|Log started \(V[0-9.]{3,20}\)|Welcome to the CBC MILP Solver"
+    rb"|Starting solution of the Linear programming relaxation"
     rb"|FICO Xpress(?: v| Solver |-Optimizer )|(?:Using )?Cardinal Optimizer v|MOSEK Version |OptVerse Optimizer)",
     re.MULTILINE,
 )
@@ -45,6 +46,9 @@ _STARTS = (
     "@01 ",
     "Optimize a model with ",
     "original problem has ",
+    # CBC as a library solves the relaxation before the MIP, and a session of CBC prints its banner once.
+    "Starting solution of the Linear programming relaxation",
+    "Continuous objective value is ",
 )
 _STARTING = re.compile(
     r"(Gurobi )\S{1,20} .{0,40}logging started|(read problem <)|(?:CPLEX> )?(Problem ')[^']{1,300}' read"
@@ -63,6 +67,7 @@ _BODIES = (
 _ENDS = (
     "Best objective ", "Explored ", "SCIP Status ", "Solving report", "MIP - ", "Result - ", " *** Search ",
     "MIP status ", "Optimizer terminated.", "Model is infeasible", "Total (root+branch&cut) =",
+    "Cbc0001I Search completed", "Cbc0005I Partial search", "Problem is infeasible",
 )  # fmt: skip
 _INSTANCES = (
     re.compile(r"Read (?:MPS|LP|REW|RLP) format model from file (.{1,500})"),
@@ -91,7 +96,18 @@ _LIMITS = ("TimeLimit", "time_limit", "limits/time", "sec", "seconds", "MAXTIME"
 _SEEDS = ("Seed", "random_seed", "randomization/randomseedshift", "RandomSeed")
 # Parameters that say where a solve writes, not how it searches; a seed is no setting of an arm.
 NO_SETTINGS = frozenset((*_SEEDS, "LogFile", "log_file", "ResultFile", "solution", "solve", "quit", "printingOptions"))
-_SENSE = re.compile(r"(Minimizing|Maximizing) (?:a )?MI|\s{1,8}Objective sense\s{1,20}: (minimize|maximize)")
+_SENSE = re.compile(
+    r"(Minimizing|Maximizing) (?:a )?MI|\s{1,8}Objective sense\s{1,20}: (minimize|maximize)"
+    r"|\s?CoinLpIO::readLp\(\): Maximization problem"
+)
+# CBC accepts any abbreviation of its commands, with one dash, with two, or (from PuLP) with none.
+_MAXIMIZES = re.compile(r" -{0,2}max(?:i(?:m(?:i(?:z(?:e)?)?)?)?)?(?= )")
+_RELAXATION = re.compile(r"Continuous objective value is (\S{1,40}) - ")
+_LIMIT_CHANGED = re.compile(r"seconds was changed from \S{1,40} to (\S{1,40})")
+# What a heuristic of CBC solves on its own, printed at high log levels, says nothing about the MIP.
+_SUBTREE = "Cbc0028I Starting sub-tree"
+_SUBTREE_ENDS = ("Cbc0001I ", "Cbc0005I ", "Cbc0006I ", "Cbc3007W ")
+_PROMPTS = re.compile(r"(?:Coin:)+")
 _OBJECTIVE = re.compile(r"Multi-objectives: optimize objective ([0-9]{1,6})\b")
 _SUFFIXES = re.compile(
     r"(?:\.(?:mps|lp|rew|rlp|cip|opb|wbo|osil|cnf|wcnf|fzn|pip|zpl|nl|mod|sav|gz|bz2|xz|zst|zip|7z))+$", re.IGNORECASE
@@ -103,7 +119,8 @@ class Solve:
     """The lines of one solve with their numbers, and what its header states.
 
     `ended_at` is the place of the first line that says so. `objective` is its number among the objectives of one model,
-    which Gurobi optimises one after the other.
+    which Gurobi optimises one after the other. `relaxation` is the root LP value of CBC as printed, in the sense of the
+    model; `in_subtree` says that the lines are those of a heuristic's own search.
     """
 
     lines: list[tuple[int, str]] = field(default_factory=list)
@@ -117,6 +134,8 @@ class Solve:
     banner: str | None = None
     fingerprint: str | None = None
     objective: int | None = None
+    relaxation: str | None = None
+    in_subtree: bool = False
     starts: set[str] = field(default_factory=set)
 
     @property
@@ -140,8 +159,11 @@ class Solve:
 def split_solves(lines: list[tuple[int, str]]) -> list[Solve]:
     """Split a text into its solves; one without a banner of its own inherits what its session has set."""
     solves = [Solve()]
-    for number, line in lines:
+    for number, printed in lines:
         current = solves[-1]
+        line = _PROMPTS.sub("", printed, count=1) if printed.startswith("Coin:") else printed
+        if _is_of_subtree(current, line):
+            continue
         start = _start(line)
         if start is None:
             is_next = current.has_ended and line.startswith(_PREPARES)
@@ -164,6 +186,18 @@ def split_solves(lines: list[tuple[int, str]]) -> list[Solve]:
             if solve.instance is None and solve.fingerprint == before.fingerprint:
                 solve.instance = before.instance
     return solves
+
+
+def _is_of_subtree(solve: Solve, line: str) -> bool:
+    """Say whether a line belongs to a search inside a heuristic of CBC, and keep track of where that ends."""
+    if line.startswith(_SUBTREE):
+        solve.in_subtree = True
+    elif solve.in_subtree:
+        is_end = line.startswith(_SUBTREE_ENDS)
+        # Where the end was not printed, the result or the next solve is no part of it.
+        solve.in_subtree = not is_end and not line.startswith(("Result - ", *_BANNER_TEXTS))
+        return is_end or solve.in_subtree
+    return solve.in_subtree
 
 
 def _without_tails(solves: list[Solve]) -> list[Solve]:
@@ -191,15 +225,18 @@ def _start(line: str) -> str | None:
 def _read_header(solve: Solve, line: str) -> None:
     if line.startswith(_BODIES) or line.lstrip(" ").startswith(_BODIES) or "BestSoln    BestBound" in line:
         solve.has_body = True
-    elif line.startswith(_ENDS) and not solve.has_ended:
+    if line.startswith(_ENDS) and not solve.has_ended:
         solve.ended_at = len(solve.lines) - 1
     if line.startswith(_BANNER_TEXTS):
         solver = next(name for text, name in _BANNERS.items() if line.startswith(text))
         # Gurobi opens a log file with one banner and a session with another, which alone has the version in full.
         if solve.banner is None or solver == solve.solver:
             solve.solver, solve.banner = solver, line
+            # CBC counts processor time unless it is told otherwise.
+            solve.is_cpu = solver == "cbc"
     if solve.solver is None:
         solve.solver = next((solver for sign, solver in _SIGNS.items() if line.startswith(sign)), None)
+        solve.is_cpu = solve.solver == "cbc"
     # Headers end where the table begins, so rows cost no patterns.
     if (not solve.has_body or line.startswith("  Objective sense")) and len(line) <= 2000:
         _read_facts(solve, line.removeprefix("CPLEX> "))
@@ -221,8 +258,18 @@ def _read_facts(solve: Solve, line: str) -> None:
         solve.is_cpu = True
     if line.startswith("command line - "):
         solve.parameters |= dict(_COMMAND.findall(line))
-        # CBC counts processor time unless it is told otherwise.
         solve.is_cpu = "elapsed" not in line.lower()
+        if _MAXIMIZES.search(line):
+            solve.sense = "max"
+    if line.startswith("Option for timeMode changed from cpu to elapsed"):
+        solve.is_cpu = False
+    if line.startswith("Version: ") and solve.solver == "cbc" and solve.banner is not None:
+        # CBC prints its version below its banner, once for all solves of a session.
+        solve.banner = f"{solve.banner}\n{line}"
+    if relaxation := _RELAXATION.match(line):
+        solve.relaxation = relaxation[1]
+    if (limit := _LIMIT_CHANGED.match(line)) and not _value(solve.parameters, _LIMITS):
+        solve.parameters["seconds"] = limit[1]
 
 
 def _first(patterns: tuple[re.Pattern[str], ...], line: str) -> str | None:

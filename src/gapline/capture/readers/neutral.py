@@ -1,4 +1,4 @@
-"""gapline's own trace files (CSV, JSONL, Parquet, Arrow); identity columns that are missing come from the path."""
+"""gapline's own recordings and traces (CSV, JSONL, Parquet, Arrow); missing identity columns come from the path."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -9,12 +9,14 @@ import polars as pl
 
 from gapline.capture.blocks import line_blocks
 from gapline.capture.carriers import Cells, read_pieces
-from gapline.capture.dialect import PLAIN, header_names, is_neutral
+from gapline.capture.dialect import header_names, is_neutral
 from gapline.capture.loglines import shown
 from gapline.capture.neutral import campaign_from_pieces, neutral_format
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
+from gapline.capture.recorded import is_recorded, read_recorded
 from gapline.capture.whole_rows import Fault
 from gapline.errors import TraceError
+from gapline.journal.trace import begins_a_run
 from gapline.model.campaign import Campaign
 from gapline.model.tables import RUN_KEY, RUNS, RunStatus
 
@@ -40,12 +42,14 @@ def _form(head: bytes) -> str | None:
 
 
 def _looks_like(_path: str, head: bytes) -> bool:
-    return _form(head) is not None
+    return _form(head) is not None or begins_a_run(head)
 
 
 def _read(log: LogFile) -> Found:
+    if begins_a_run(log.head):
+        return _read_recording(log)
     form = _form(log.head[: 1 << 20])
-    if form is None and log.dialect != PLAIN:
+    if form is None and log.dialect.reshapes:
         form = neutral_format(Path(log.path)) or ("jsonl" if log.head.lstrip()[:1] == b"{" else "csv")
     if form is None:
         line = log.head[:240].split(b"\n")[0]
@@ -74,7 +78,8 @@ def _read(log: LogFile) -> Found:
             torn |= any(row.fault is Fault.CUT for row in piece.broken.values())
             yield _placed(piece, placed)
 
-    campaign = campaign_from_pieces(placed_pieces(), source=log.path, dialect=log.dialect)
+    one_run = len(placed) == len(RUN_KEY)
+    campaign = campaign_from_pieces(placed_pieces(), source=log.path, dialect=log.dialect, one_run=one_run)
     if (campaign.runs["seed"] != 0).any():
         silent = [name for name in silent if name != "seed"]
     found.problems.extend(campaign.diagnostics.problems)
@@ -83,6 +88,21 @@ def _read(log: LogFile) -> Found:
     _split(campaign, silent, found)
     if torn and found.runs and found.runs[-1].status == RunStatus.UNKNOWN:
         found.runs[-1].status = RunStatus.KILLED.value
+    return found
+
+
+def _read_recording(log: LogFile) -> Found:
+    """Read what `gapline.record` wrote; whether a run goes on can only be told of the file itself."""
+    if not is_recorded(Path(log.path)):
+        raise TraceError(
+            f"{log.path}: expected a recording that lies in a folder, got one that is compressed or in an archive",
+            hint="unpack it first",
+        )
+    found, campaign = Found(), read_recorded(Path(log.path))
+    found.problems.extend(campaign.diagnostics.problems)
+    found.problems.unlisted = campaign.diagnostics.problem_count - len(campaign.diagnostics.problems)
+    found.notes.extend(campaign.diagnostics.notes)
+    _split(campaign, [], found)
     return found
 
 
@@ -124,7 +144,7 @@ def _split(campaign: Campaign, silent: list[str], found: Found) -> None:
             panel=row["panel"] if row["panel"] != "all" else None,
             horizon=row["horizon"],
             status=row["status"],
-            clock=row.get("clock") or "wall",
+            clock=row.get("clock") or "",
             resolution=row.get("resolution"),
             sense=row.get("sense"),
             carried={name: row[name] for name in extras if name != "sense"},

@@ -16,9 +16,6 @@ _VALUE = re.compile(r"o\s+(\S+)(?:\s+(\S+).*)?\s*$")
 _VALUE_BYTES = re.compile(
     rb"^(?:[ \t]*[0-9.]+/[0-9.]+[ \t])?o[ \t]+[+-]?[0-9][0-9.eE+-]*(?:[ \t]+[0-9.]+)?[ \t\r]*$", re.M
 )
-# ACE colours its lines, in files too.
-_COLOUR = re.compile(rb"\x1b\[[0-9;]{0,20}m")
-_COLOUR_TEXT = re.compile(r"\x1b\[[0-9;]{0,20}m")
 _STATUS_BYTES = re.compile(
     rb"^(?:[ \t]*[0-9.]+/[0-9.]+[ \t])?s (?:OPTIMUM FOUND|SATISFIABLE|UNSATISFIABLE|UNKNOWN|UNSUPPORTED)", re.M
 )
@@ -29,12 +26,11 @@ _LAST_NUMBER = re.compile(
     r"(?<![0-9.,_])([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*(?:s|sec|secs|seconds)?[.\])]*\s*$",
     re.IGNORECASE | re.ASCII,
 )
-_COMMENT_CPU = re.compile(r"\bcpu\b", re.IGNORECASE)
+_COMMENT_CLOCK = re.compile(r"\b(?:(cpu)|wall|real|elapsed)\b", re.IGNORECASE)
 RISING = "`o` lines state no sense: read as max, because the values rise; --sense says otherwise"
 
 
 def _looks_like(_path: str, head: bytes) -> bool:
-    head = _COLOUR.sub(b"", head)
     # Substrings first: a folder of other logs is looked at by every reader, and a regex with `^` visits every line.
     if not (head.startswith((b"o ", b"s ")) or any(mark in head for mark in (b"\no ", b"\ns ", b"\to ", b"\ts "))):
         return False
@@ -69,10 +65,9 @@ class _Solve:
 def _read(log: LogFile) -> Found:
     found = Found()
     solves = [_Solve(EventList(found.problems))]
-    stamp, comment_clock, seen = None, "wall", False
+    stamp, comment_clock, seen = None, "", False
     lines = log.lines(_TELLING)
-    for number, coloured in lines:
-        text = _COLOUR_TEXT.sub("", coloured) if "\x1b" in coloured else coloured
+    for number, text in lines:
         where = f"{log.path}:{number}"
         outer = _STAMPED.match(text)
         body = outer[3] if outer else text
@@ -98,7 +93,8 @@ def _read(log: LogFile) -> Found:
             solve.events.add(stamp, value[1], where=where)
             stamp = None
         elif body.startswith("c") and (told := _comment_time(body)):
-            stamp, comment_clock = told, "cpu" if _COMMENT_CPU.search(body) else "wall"
+            clocks = {"cpu" if match[1] else "wall" for match in _COMMENT_CLOCK.finditer(body)}
+            stamp, comment_clock = told, "cpu" if "cpu" in clocks else "".join(clocks)
         elif ends and number != lines.torn_at:
             solve.end(word)
     if not seen:
@@ -133,7 +129,7 @@ def _finish(found: Found, solve: _Solve) -> FoundRun:
     return FoundRun(
         **solve.events.columns(),
         status=solve.status,
-        clock=" and ".join(sorted(solve.clocks)) or "wall",
+        clock=" and ".join(sorted(solve.clocks - {""})),
         # Stamps of more digits than milliseconds are as exact as any clock.
         resolution=10.0**-solve.decimals if solve.clocks and solve.decimals <= 3 else None,
         sense=_sense(found, solve.events.events.values("objective")),

@@ -230,6 +230,7 @@ def _finish(study: _Study, found: Found, log: LogFile, *, torn: bool) -> FoundRu
     started = None if began is None else datetime.fromtimestamp(began, UTC).isoformat()
     return FoundRun(
         **events.columns(),
+        clock="wall",
         instance=study.name,
         status=RunStatus.KILLED if torn else RunStatus.UNKNOWN,
         resolution=_MICROSECOND,

@@ -64,7 +64,8 @@ def _read(log: LogFile) -> Found:
             continue
         is_valid = feasible.lower() in ("1", "true")
         events.add(clock, cost, where=where, valid=is_valid, reason="" if is_valid else PENALISED)
-    found.runs.append(FoundRun(**events.columns(), status="killed" if lines.torn_at or lost else "unknown"))
+    status = "killed" if lines.torn_at or lost else "unknown"
+    found.runs.append(FoundRun(**events.columns(), status=status, clock="wall"))
     return found
 
 

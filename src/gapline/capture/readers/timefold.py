@@ -91,6 +91,7 @@ def _read(log: LogFile) -> Found:
         **events.columns(),
         **(levels.columns() if levels.several else {}),
         sense="max",
+        clock="wall",
         resolution=0.001,
         status="killed" if lines.torn_at and not last.rstrip().endswith('"') else "unknown",
     )

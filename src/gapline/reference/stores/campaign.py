@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gapline.capture.read import read
+from gapline.capture.read import contract_senses, read
 from gapline.errors import SnapshotError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.scale import instance_senses
@@ -17,8 +17,8 @@ from gapline.reference.snapshot import Snapshot, found_entry
 
 def freeze_campaign(request: FreezeRequest) -> Frozen:
     """Freeze the best candidate of each instance that a checker found valid, inside the horizon of its run."""
-    campaign = read(Path(request.location))
-    senses = instance_senses(campaign, request.sense)
+    campaign = read(Path(request.location), **{"sense": request.sense} | dict(request.reading))
+    senses = instance_senses(campaign, request.sense or contract_senses([request.location]))
     entries, doubtful = _best_entries(campaign, senses, trust_solver=request.trust_solver)
     notes = []
     if doubtful:

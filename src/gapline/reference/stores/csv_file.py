@@ -71,6 +71,8 @@ def _check_header(header: list[str], file: Path) -> list[str]:
         if needed not in header:
             near = closest(needed, header)
             hint = f"rename the column {near!r}?" if near else None
+            if {"time", "objective"} <= {name.lower() for name in header}:
+                hint = "this is a table of runs: references are a CSV instance,value"
             raise SnapshotError(f"{file}:1: expected a column {needed}, got {listing(header)}", hint=hint)
     if twins := sorted({name for name in header if header.count(name) > 1}):
         raise SnapshotError(f"{file}:1: expected each column once, got {listing(twins)} again")

@@ -1,5 +1,6 @@
-"""Where in time and quality one arm attains more than another, as a map of two colours."""
+"""Where in time and quality one arm attains more than another, as a map in the colours of the two arms."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +12,9 @@ from gapline.model.scratch import scratch_array
 from gapline.model.text import printable
 from gapline.report.drawing import Figure, load_altair, titled
 from gapline.report.fit_chart import IN_GREY
+from gapline.report.looks import looks_of
 
 Floats = NDArray[np.float64]
-# Colours of the first and the second arm, which readers with any colour vision tell apart.
-FIRST, SECOND = "#0072B2", "#D55E00"
 # Altair takes 5,000 rows.
 COLUMNS, ROWS = 80, 60
 
@@ -69,15 +69,24 @@ def difference_figure(pair: AttainmentDifference, reading: str) -> Figure:
     )
 
 
-def draw_difference(figure: Figure, *, width: int = 620, height: int = 320) -> Any:
-    """Draw the map."""
+def draw_difference(figure: Figure, *, arms: Sequence[str] = (), width: int = 620, height: int = 320) -> Any:
+    """Draw the map in the colours that the two arms have among all `arms`; dots where these are one colour."""
     alt = load_altair()
+    first, second = figure.names
+    looks = looks_of(figure.names, [printable(arm) for arm in arms])
+    alike = looks[first].colour == looks[second].colour
     largest = figure.data["difference"].abs().max()
     most = largest if isinstance(largest, float) else 1.0
-    scale = alt.Scale(domain=[-most, 0, most], range=[SECOND, "#ffffff", FIRST], interpolate="rgb")
+    scale = alt.Scale(
+        domain=[-most, 0, most], range=[looks[second].colour, "#ffffff", looks[first].colour], interpolate="rgb"
+    )
     legend = alt.Legend(
         # A list is text, never a formula.
-        title=["difference in share of runs", f"+ {figure.names[0]} attains more", f"− {figure.names[1]} attains more"],
+        title=[
+            "difference in share of runs",
+            f"+ {first} attains more",
+            f"− {second} attains more{' (dotted)' if alike else ''}",
+        ],
         orient="bottom", gradientLength=300, format="+.0%", titleLimit=600,
     )  # fmt: skip
     x = alt.X("time:Q", title=figure.time_title, scale=alt.Scale(nice=False))
@@ -87,10 +96,11 @@ def draw_difference(figure: Figure, *, width: int = 620, height: int = 320) -> A
         color=alt.Color("difference:Q", scale=scale, legend=legend),
         tooltip=["time:Q", "gap:Q", alt.Tooltip("difference:Q", format="+.1%")],
     )  # fmt: skip
-    # Without colours, dots in the middle of its cells say where the second arm attains more.
-    second = figure.data.filter(pl.col("difference") < 0).select(
+    # Without two colours, dots in the middle of its cells say where the second arm attains more.
+    middles = figure.data.filter(pl.col("difference") < 0).select(
         time=(pl.col("time") + pl.col("until")) / 2, gap=(pl.col("gap") + pl.col("below")) / 2
     )
-    dots = alt.Chart(second).mark_circle(size=4, color="#ffffff", opacity=0, style=IN_GREY).encode(x=x, y=y)
+    shown = {"opacity": 1} if alike else {"opacity": 0, "style": IN_GREY}
+    dots = alt.Chart(middles).mark_circle(size=4, color="#ffffff", **shown).encode(x=x, y=y)
     chart = alt.layer(cells, dots)
     return titled(chart.properties(width=width, height=height), figure.title, figure.caption, width=width)

@@ -25,6 +25,7 @@ def interval_figure(
         span = ends.get(row["arm"], {"low": None, "high": None})
         marks = [f"{row['empty']:,} of {row['runs']:,} empty"] if row["empty"] else []
         marks += ["descriptive"] if row["arm"] in order.descriptive else []
+        marks += ["other instances"] if row["arm"] in order.others and order.compared else []
         label = f"{row['arm']} ({', '.join(marks)})" if marks else row["arm"]
         rows.append((row["arm"], label, row[kernel], span["low"], span["high"], number(row[kernel])))
     texts, numbers = dict.fromkeys(("arm", "label"), pl.String), dict.fromkeys(("mean", "low", "high"), pl.Float64)

@@ -93,7 +93,8 @@ def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /, *, log_t
         charts["ratings"] = draw_ratings(rating_figure(analysis.ratings), best=order.arms, arms=study.arms)
     for number, pair in enumerate(analysis.attainment_differences, 1):
         name = "attainment-difference" + (f"-{number}" if number > 1 else "")
-        charts[name] = draw_difference(difference_figure(pair, replace(study.reading, weighting=None).line()))
+        where = difference_figure(pair, replace(study.reading, weighting=None).line())
+        charts[name] = draw_difference(where, arms=study.arms)
     if bounded:
         area = area_figure(study.envelopes, entry.snapshot, telling_run(study), kernel=kernel, policy=entry.policy)
         charts["gap-area"] = draw_area(area)

@@ -22,20 +22,20 @@ from gapline.study import Study
 # In the order they are joined: later files use what earlier ones define.
 SCRIPTS = (
     "format", "inflate", "decode", "beaten", "references", "score", "exact_sum", "cells", "judge_cells", "ranks",
-    "summary", "order", "differences", "curves", "value_at", "axes", "state", "judging", "headline", "looks", "light",
-    "labels", "charts", "pointer", "curve_charts", "run_charts", "png_text", "save_chart", "tables", "writers",
+    "summary", "order", "differences", "curves", "value_at", "axes", "state", "judging", "holm", "headline", "looks",
+    "light", "labels", "charts", "pointer", "curve_charts", "run_charts", "png_text", "save_chart", "tables", "writers",
     "paper_tables", "dressing", "panels", "means", "empty", "instances", "runs", "opening", "main", "begin",
 )  # fmt: skip
 # The same page without steps: what it is asked for is looked up.
 STORED_SCRIPTS = (
-    "format", "inflate", "beaten", "ranks", "order", "value_at", "axes", "state", "judging", "headline", "looks",
-    "light", "labels", "charts", "pointer", "curve_charts", "png_text", "save_chart", "tables", "writers",
+    "format", "inflate", "beaten", "ranks", "order", "value_at", "axes", "state", "judging", "holm", "headline",
+    "looks", "light", "labels", "charts", "pointer", "curve_charts", "png_text", "save_chart", "tables", "writers",
     "paper_tables", "dressing", "means", "stored/lookup", "stored/tables", "main", "begin",
 )  # fmt: skip
 # What a worker is given to run: nothing of the page, which it does not see.
 JUDGE_SCRIPTS = (
-    "exact_sum", "judge/draws", "judge/tails", "judge/student", "judge/resampled", "judge/sign_flip", "judge/estimate",
-    "judge/tables", "judge/begin",
+    "exact_sum", "holm", "judge/draws", "judge/tails", "judge/student", "judge/resampled", "judge/sign_flip",
+    "judge/estimate", "judge/tables", "judge/begin",
 )  # fmt: skip
 
 

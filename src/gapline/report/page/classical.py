@@ -1,7 +1,10 @@
 """The classical comparisons as the page shows them: tables in words, and two pictures in plain lines and boxes."""
 
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
+
+import numpy as np
 
 from gapline.analysis.analyse import Analysis
 from gapline.analysis.neighbours.attainment_difference import AttainmentDifference
@@ -9,6 +12,7 @@ from gapline.analysis.neighbours.ranks import MeanRanks
 from gapline.model.text import printable
 from gapline.report.figures.attainment_difference import difference_map
 from gapline.report.figures.critical_difference import rank_picture, rank_ticks
+from gapline.report.looks import COLOURS, looks_of
 from gapline.report.numbers import DASH, number
 from gapline.report.page.declared import table_words
 from gapline.report.tables.means import sentence
@@ -31,7 +35,9 @@ def page_classical(analysis: Analysis, /) -> dict[str, Any]:
     return {
         "ranks": None if analysis.ranks is None or not analysis.ranks.frame.height else _ranks(analysis),
         "pairs": None if pairs is None or not len(pairs) else table_words(pair_table(pairs)),
-        "difference": difference_svg(differences[0], more=len(differences) > 1) if differences else None,
+        "difference": difference_svg(differences[0], arms=analysis.study.arms, more=len(differences) > 1)
+        if differences
+        else None,
     }
 
 
@@ -41,7 +47,7 @@ def _ranks(analysis: Analysis) -> dict[str, Any]:
     assert ranks is not None
     header = ["arm", "mean rank", "median rank"]
     rows = [[printable(arm), number(mean, digits=3), f"{median:g}"] for arm, mean, median in ranks.frame.iter_rows()]
-    notes = [ranks.verdict(), *ranks.notes, ranks.caption()]
+    notes = [ranks.verdict(), ranks.caption()]
     if analysis.ratings is not None:
         table = rating_table(analysis.ratings)
         rated = {row[0].text: [cell.text for cell in row[1:]] for row in table.rows}
@@ -112,11 +118,18 @@ def gap_label(gap: float, /) -> str:
     return f"{value:.1f} %".replace(".0 %", " %").replace("-0 %", "0 %") if abs(value) < 100 else f"{value:.0f} %"
 
 
-def difference_svg(pair: AttainmentDifference, /, *, more: bool = False) -> dict[str, Any]:
-    """Return the boxes of the map of one pair, in pixels; neighbours in time with one value are one box."""
+def difference_svg(pair: AttainmentDifference, /, *, arms: Sequence[str] = (), more: bool = False) -> dict[str, Any]:
+    """Return the boxes of the map of one pair, in pixels; neighbours in time with one value are one box.
+
+    The class of a box names the colour that its arm has among all `arms`; where both have the same, `dots` mark the
+    cells of the second.
+    """
     found = difference_map(pair, columns=COLUMNS, rows=ROWS)
     most = float(abs(found.shares).max()) or 1.0
     wide, high = (WIDTH - LEFT) / COLUMNS, (HEIGHT - BOTTOM) / ROWS
+    looks = looks_of((pair.a, pair.b), arms)
+    shades = {name: f"arm-{COLOURS.index(looks[name].colour)}" for name in (pair.a, pair.b)}
+    alike = looks[pair.a].colour == looks[pair.b].colour
     boxes = []
     for row in range(ROWS):
         column = 0
@@ -124,10 +137,12 @@ def difference_svg(pair: AttainmentDifference, /, *, more: bool = False) -> dict
             length = len(list(cells))
             if share:
                 top = HEIGHT - BOTTOM - (row + 1) * high
-                shade = "first" if share > 0 else "second"
+                shade = shades[pair.a if share > 0 else pair.b]
                 place = (LEFT + column * wide, top, length * wide, high)
                 boxes.append((shade, *(round(v, 2) for v in place), round(abs(share) / most, 3)))
             column += length
+    dotted = np.argwhere(found.shares < 0).tolist() if alike else []
+    dots = [(round(LEFT + (i + 0.5) * wide, 2), round(HEIGHT - BOTTOM - (j + 0.5) * high, 2)) for i, j in dotted]
     gaps, unit = found.gaps, "t/Γ" if pair.relative else "s"
     middle = (HEIGHT - BOTTOM) / 2
     labels = [("end", LEFT - 6, at, gap_label(gap)) for at, gap in
@@ -142,8 +157,8 @@ def difference_svg(pair: AttainmentDifference, /, *, more: bool = False) -> dict
         "frame": (LEFT, 0, WIDTH - LEFT, HEIGHT - BOTTOM),
         "boxes": boxes,
         "texts": labels,
-        "first": a,
-        "second": b,
+        "dots": dots,
+        "arms": [(shades[pair.a], a), (shades[pair.b], f"{b} (dotted)" if alike else b)],
         "label": f"Map over time and raw gap: where {a} or {b} attains more",
         "caption": f"Share of the runs of {a} minus that of {b} that are at a raw gap or below by a time, every run "
         f"alike; full colour is {100 * most:.3g} % of the runs.{cut}{others}",

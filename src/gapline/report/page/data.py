@@ -25,7 +25,7 @@ from gapline.report.page.run_facts import fact_name, fact_order, fact_text
 from gapline.report.page.steps import Steps
 from gapline.report.writers.latex_text import SPECIAL
 from gapline.report.writers.short_names import short_names
-from gapline.scoring.kernels import parse_kernel
+from gapline.scoring.kernels import kernel_range, parse_kernel
 from gapline.scoring.moments import log_start
 from gapline.scoring.reading import reference_column
 from gapline.scoring.time_weights import weight_arrays
@@ -241,7 +241,7 @@ def kernel_words(study: Study) -> list[dict[str, Any]]:
     kernels = [parse_kernel(name, tolerance=study.tolerance) for name in study.kernels]
     return [
         {name: getattr(kernel, name) for name in ("name", "before", "parameter", "tolerance")}
-        | {"kind": kernel.code.name.lower()}
+        | {"kind": kernel.code.name.lower(), "range": [finite_or_none(end) for end in kernel_range(kernel.name)]}
         for kernel in kernels
     ]
 

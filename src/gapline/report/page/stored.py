@@ -97,7 +97,7 @@ def stored_data(study: Study, *, log_time: bool = False) -> PageData:
 def choose_carried(study: Study, cells: Cells) -> Carried:
     """Choose the instances on which the compared arms differ most, and the panels with the most instances."""
     per_row = len(cells.arms) * len(study.kernels) * len(study.references)
-    compared = [k for k, arm in enumerate(cells.arms) if arm not in study.tier_two]
+    compared = [k for k, arm in enumerate(cells.arms) if arm in (study.ranked_arms or study.tier_one)]
     means = _instance_means(cells, study.scores[0], study.kernels[0])[compared]
     # What no compared arm has a mean on has no spread, and comes last.
     spread = np.fmax.reduce(means, axis=0, initial=-np.inf) - np.fmin.reduce(means, axis=0, initial=np.inf)
@@ -210,7 +210,7 @@ def pair_numbers(study: Study, cells: Cells, pairs: Sequence[tuple[int, int]], /
                 row[-1].append([_number(_difference(means, counts, cells.panel, *pair, rule)) for pair in pairs])
             wins[-1].append([_wins(means, counts, *pair) for pair in pairs])
     declared = study.contrasts
-    if declared is not None:
+    if declared is not None and declared.frame.height:
         # The difference that was tested is the one that is shown, to its last bit.
         shown = declared.frame["difference"].head(len(pairs)).to_list()
         place = values[study.weighting][0][0]

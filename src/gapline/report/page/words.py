@@ -3,13 +3,17 @@
 from importlib.metadata import version
 from typing import Any
 
+import polars as pl
+
 from gapline.errors import listing
+from gapline.model.instance_set import instance_groups
 from gapline.model.reading import vouched
 from gapline.model.text import counted, printable
 from gapline.model.version import VERSION
 from gapline.report.facts import study_notes
 from gapline.report.methods import methods_clauses
 from gapline.report.numbers import count, goal_words, number, percent
+from gapline.report.order import ArmOrder
 from gapline.report.page import encode
 from gapline.report.page.moments import DECIMALS
 from gapline.report.statements import Statements
@@ -33,6 +37,7 @@ def page_words(study: Study, said: Statements, head: dict[str, Any]) -> dict[str
         "cards": _cards(study, said),
         "ranking": _ranking(study, said),
         "alarms": [printable(alarm) for alarm in study.alarms],
+        "beaten": study.scores[0].beaten,
         "reading": _reading(study, head) if head["clock"] is not None else _stored_reading(study, head),
         "methods": [printable(clause.text) for clause in methods_clauses(study, said.facts)],
         "notes": [printable(note) for note in study_notes(study)],
@@ -43,11 +48,36 @@ def page_words(study: Study, said: Statements, head: dict[str, Any]) -> dict[str
 
 def page_head(said: Statements) -> dict[str, Any]:
     """Return what the script is told beside the data: who is descriptive, and the headline of the declared choice."""
+    study = said.facts.study
     return {
         "tierTwo": list(said.order.descriptive),
+        "instanceSet": _instance_set(study),
         "headline": [said.headline.text, said.headline.detail],
-        "coverage": str(said.facts.study.coverage),
-        "short": said.facts.study.coverage.short,
+        "coverage": str(study.coverage),
+        # No choice of the reader changes these: where one of them forbids an order, the headline is Python's.
+        "withheld": bool(study.coverage.short or study.alarms),
+        "alarmed": {
+            "arms": sorted(said.order.alarmed),
+            "instances": sorted({alarm.instance for alarm in study.alarms}),
+        },
+    }
+
+
+def _instance_set(study: Study) -> dict[str, Any]:
+    """Return what the script ranks by where some arms are hidden: arms with one group number ran the same instances."""
+    found = study.instance_set
+    group = instance_groups(study.envelopes.rows)
+    units = study.envelopes.runs.group_by("arm").agg(number=pl.struct("panel", "instance").n_unique())
+    sizes = {group[arm]: number for arm, number in units.iter_rows()}
+    ladder = {arm: name for name, steps in study.ladders.items() for arm in steps}
+    return {
+        "rule": found.rule,
+        "reason": found.reason,
+        "words": str(found),
+        "arms": list(found.arms),
+        "group": list(group.values()),
+        "instances": [sizes[number] for number in sorted(sizes)],
+        "ladder": [ladder.get(arm) for arm in group],
     }
 
 
@@ -65,16 +95,18 @@ def _cards(study: Study, said: Statements) -> list[dict[str, str]]:
     entry, order = study.references[0], said.order
     goal = study.goals[0]
     shares = dict(study.summary.frame.select("arm", attainment_name(goal)).iter_rows())
-    most = max((shares[arm] for arm in order.compared), default=None)
+    # One arm alone is shown without being called the best.
+    shown = order.compared or (order.others if len(order.others) == 1 else ())
+    most = max((shares[arm] for arm in shown), default=None)
     # Ties included, as in every table.
-    best = sorted(arm for arm in order.compared if most is not None and shares[arm] > most - TIE)
-    alike = "all arms alike" if order.compared else "no arm is compared"
+    best = sorted(arm for arm in shown if most is not None and shares[arm] > most - TIE)
+    alike = "all arms alike" if len(shown) > 1 else "one arm" if shown else "no arm is compared"
     beaten = int(study.scores[0].frame["beaten"].sum())
     return [
         {
             "title": f"Within {goal_words(goal)} of the reference",
             "value": percent(most, digits=1),
-            "note": f"best: {', '.join(map(printable, best))}" if len(best) < len(order.compared) else alike,
+            "note": f"best: {', '.join(map(printable, best))}" if len(best) < len(shown) else alike,
         },
         failure_card(said),
         {
@@ -114,7 +146,7 @@ def _ranking(study: Study, said: Statements) -> dict[str, Any]:
         rows.append(
             [
                 order.rank(arm),
-                printable(arm) + (" (descriptive)" if arm in order.descriptive else ""),
+                printable(order.label(arm)) + _mark(arm, order),
                 number(row[kernel]),
                 f"{number(span['low'])} to {number(span['high'])}" if span.get("low") is not None else "–",
                 percent(row["final_gap"]),
@@ -128,6 +160,13 @@ def _ranking(study: Study, said: Statements) -> dict[str, Any]:
         *(["tier"] if order.descriptive else []), "runs", "empty", "rejected", "late",
     ]  # fmt: skip
     return {"header": header, "rows": rows, "caption": printable(study.summary.caption())}
+
+
+def _mark(arm: str, order: ArmOrder) -> str:
+    """Say beside its name why an arm has no rank."""
+    if arm in order.descriptive:
+        return " (descriptive)"
+    return " (other instances)" if arm in order.others and order.compared else ""
 
 
 def _reading(study: Study, head: dict[str, Any]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from gapline.analysis.comparison import Comparison
-from gapline.analysis.gate import POWER, Gate, Question
+from gapline.analysis.gate import NO_SOLUTION, POWER, Gate, Question, no_spread_words
 from gapline.report.numbers import count, interval, number, p_value, p_words, signed
 from gapline.report.table import Column, Table, Text, capital, one_part, part
 from gapline.report.tables.means import sentence
@@ -22,12 +22,17 @@ def contrast_table(contrasts: Contrasts, /, *, empties: Mapping[str, int], descr
     """Return the differences of means, declared ones first; bold where the interval excludes 0."""
     rows = compared_rows(contrasts, descriptive)
     frame = rows.sort("declared", "a", "b", descending=[True, False, False])
+    # Where pairs share other instances than the ranked arms do, each row says on how many.
+    shared = bool((frame["instances"] != contrasts.reading.instance_set.instances).any())
     kinds = {
-        name: [_contrast_row(row, empties) for row in frame.filter(pl.col("declared") == chosen).to_dicts()]
+        name: [
+            _contrast_row(row, empties, shared=shared) for row in frame.filter(pl.col("declared") == chosen).to_dicts()
+        ]
         for name, chosen in (("declared", True), ("exploratory", False))
     }
     columns = (
         *capital("a", "b", text=True),
+        *(capital("instances") if shared else ()),
         Column("mean a", "Mean A", spare=4),
         Column("mean b", "Mean B", spare=4),
         Column("a − b", "A $-$ B", spare=0),
@@ -46,16 +51,27 @@ def contrast_table(contrasts: Contrasts, /, *, empties: Mapping[str, int], descr
         notes=(
             sentence(contrasts.caption()),
             *map(sentence, contrasts.notes()),
+            *(
+                ("Instances: those that both arms of a row ran; means and difference are over these.",)
+                if shared
+                else ()
+            ),
             "Bold where the interval excludes 0. W/T/L: instances on which the first arm wins, ties, loses.",
         ),
     )
 
 
-def _contrast_row(row: dict[str, Any], empties: Mapping[str, int]) -> list[Text | str]:
-    # The interval decides, as in the headline; Holm's p stands beside it.
+def _contrast_row(row: dict[str, Any], empties: Mapping[str, int], *, shared: bool) -> list[Text | str]:
+    # The interval alone decides what is bold; Holm's p stands next to it.
     sure = row["low"] is not None and (row["low"] > 0 or row["high"] < 0)
     return [
-        *(row["a"], row["b"], number(row["mean_a"]), number(row["mean_b"])),
+        *(
+            row["a"],
+            row["b"],
+            *([count(row["instances"])] if shared else []),
+            number(row["mean_a"]),
+            number(row["mean_b"]),
+        ),
         Text(number(row["difference"]), sure),
         *(interval(row["low"], row["high"]), p_value(row["p"]), p_value(row["p_holm"])),
         "/".join(count(row[name]) for name in ("wins", "ties", "losses")),
@@ -94,8 +110,13 @@ def comparison_table(comparison: Comparison, /) -> Table:
 def verdict_line(comparison: Comparison, /) -> str:
     """Word the verdict in one line, in score units: a relative percentage would not survive a mean near zero."""
     flag = " [machines differ]" if comparison.machine_differs else ""
+    if comparison.empty:
+        return f"{comparison.second}: {comparison.verdict} ({NO_SOLUTION}){flag}"
     if comparison.low is None or comparison.high is None:
-        return f"{comparison.second}: {comparison.verdict} ({comparison.reason}){flag}"
+        alike = comparison.estimate.tied or comparison.estimate.flat
+        reason = no_spread_words(comparison.estimate) if alike else comparison.reason
+        p = f", p {p_words(comparison.p)}" if alike and not comparison.estimate.tied else ""
+        return f"{comparison.second}: {comparison.verdict} ({reason}{p}) against {comparison.first}{flag}"
     level = f"{comparison.level:.0%}"
     return (
         f"{comparison.second}: {comparison.verdict}: {signed(comparison.difference)} ({level} interval "

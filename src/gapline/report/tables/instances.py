@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from gapline.report.numbers import count, number, objective, percent
-from gapline.report.order import ArmOrder
+from gapline.report.order import ALARMED, ArmOrder
 from gapline.report.table import MOST_ROWS, Column, Table, Text, capital, part, smallest
 from gapline.report.tables.means import kernel_column, sentence
 from gapline.study import Study
@@ -73,11 +73,19 @@ def instance_table(study: Study, order: ArmOrder) -> Table:
     digits = 0 if (stated == stated.round()).all() else 2
     # Outside of 1 to 10⁹ fixed decimals would show zeros alone, or digits that a double does not hold.
     fixed = bool(((stated == 0) | stated.abs().is_between(1, 1e9, closed="left")).all())
+    alarmed = {alarm.instance for alarm in study.alarms}
     panels: dict[str, list[list[Text | str]]] = {}
     # One pass over the rows, which are in the order of panel and instance: a frame for each would cost more than it.
     for (panel, instance), block in groupby(shown.iter_rows(named=True), itemgetter("panel", "instance")):
         maximised = study.envelopes.scale.of(instance).maximises
-        rows = _block(list(block), order, study.kernels[0], maximised=maximised, digits=digits if fixed else None)
+        name = f"{instance}{ALARMED}" if instance in alarmed else instance
+        rows = _block(
+            [row | {"instance": name} for row in block],
+            order,
+            study.kernels[0],
+            maximised=maximised,
+            digits=digits if fixed else None,
+        )
         panels.setdefault(f"panel {panel}", []).extend(rows)
     columns = (
         *capital("instance", text=True),
@@ -106,7 +114,7 @@ def instance_table(study: Study, order: ArmOrder) -> Table:
 
 def _telling(frame: pl.DataFrame, order: ArmOrder, most: int) -> pl.DataFrame:
     """Keep the rows of the instances on which the compared arms differ most in their score, in their order."""
-    score = pl.col("score").filter(pl.col("arm").is_in(list(order.compared)))
+    score = pl.col("score").filter(pl.col("arm").is_in(list(order.compared or order.others)))
     spread = frame.group_by("panel", "instance", maintain_order=True).agg(spread=score.max() - score.min())
     if spread.height <= most:
         return frame

@@ -20,14 +20,14 @@ def kernel_tables(metric: MetricSensitivity, labels: Labels, /, *, over: str) ->
 
 
 def saturation_table(metric: MetricSensitivity, labels: Labels, /, *, over: str) -> Table | None:
-    """Return how many runs of each arm a threshold cannot tell from empty ones."""
+    """Return how many runs of each arm score as an empty one under a threshold kernel."""
     frame = metric.runs.drop_nulls("saturated")
     if not frame.height:
         return None
-    words = "Saturated: no candidate came below the threshold, so that the run scores the same as an empty one."
+    words = "Saturated: the score is THETA - 1, because no candidate came below the threshold before the horizon."
     return Table(
         name="saturation",
-        caption="Runs that a threshold cannot tell from empty ones",
+        caption="Runs that score as if empty under a threshold kernel",
         columns=_count_columns(frame),
         parts=_count_parts(frame, labels, "saturated"),
         frame=frame.drop("negative", "zero", "positive"),

@@ -55,10 +55,16 @@ def step_means_table(ladders: Collection[Ladder], /) -> Table:
     kernel, goal = reading.kernels[0], reading.goals[0]
 
     def cells(row: dict[str, Any]) -> list[str]:
-        means = [number(row[kernel]), percent(row["final_gap"]), percent(row[attainment_name(goal)], digits=1)]
+        rank = DASH if row["rank"] is None else str(row["rank"])
+        means = [rank, number(row[kernel]), percent(row["final_gap"]), percent(row[attainment_name(goal)], digits=1)]
         return [count(row["runs"]), count(row["empty"]), *means]
 
-    columns = (*capital("runs", "empty"), kernel_column(kernel), *capital("final gap"), Column(f"≤ {goal_words(goal)}"))
+    columns = (
+        *capital("runs", "empty", "rank"),
+        kernel_column(kernel),
+        *capital("final gap"),
+        Column(f"≤ {goal_words(goal)}"),
+    )
     return _table(
         "ladder-means", "Mean scores along the ladders, smaller is better", ladders, columns, cells, (EMPTY_NOTE,)
     )

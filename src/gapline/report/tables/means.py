@@ -20,6 +20,7 @@ _SPARED = {"runs": 3, "empty": 5, "rejected": 6, "late": 6}
 _OTHERS = 4
 EMPTY_NOTE = "Final gap over non-empty runs; an empty run scores the worst value and stays in every mean."
 DESCRIPTIVE = "descriptive, not compared"
+OTHERS = "other instances, not ranked"
 _KERNEL_LATEX = {
     "squeezed": r"$\Lambda$", "maxform": r"$\Lambda_B$", "berthold": "Berthold", "raw": r"raw $\bar g$",
 }  # fmt: skip
@@ -61,7 +62,7 @@ def arm_table(
 ) -> Table:
     """Return one row per arm: rank, counts, means (with the interval of the first), final gap, attainment.
 
-    The best of the compared arms is bold in each column. `kernels` are the columns of means; the CSV has them all.
+    The best of the ranked arms is bold in each column. `kernels` are the columns of means; the CSV has them all.
     `no_intervals` says why there are none, where somebody looked for them.
     """
     by_arm = {row["arm"]: row for row in summary.frame.iter_rows(named=True)}
@@ -76,15 +77,17 @@ def arm_table(
         place = len(COUNTS) + 1
         columns.insert(place, Column(f"{intervals.level:.0%} interval", spare=1))
         cells.insert(place, [interval(*span) for span in spans])
-    cells = [[order.rank(arm) for arm in order.arms], order.arms, *cells]
+    cells = [[order.rank(arm) for arm in order.arms], [order.label(arm) for arm in order.arms], *cells]
     frame = pl.DataFrame(rows, infer_schema_length=None, schema=summary.frame.schema).with_columns(
         rank=pl.Series([order.ranks.get(arm) for arm in order.arms], dtype=pl.Int64),
-        tier=pl.Series([1 if here else 2 for here in compared], dtype=pl.Int64),
+        tier=pl.Series([order.tier(arm) for arm in order.arms], dtype=pl.Int64),
     )
     if intervals is not None:
         frame = frame.with_columns(pl.DataFrame(spans, schema={"low": pl.Float64, "high": pl.Float64}, orient="row"))
     lines, best = list(zip(*cells, strict=True)), len(order.compared)
-    parts = [(None, lines[:best]), (DESCRIPTIVE, lines[best:])]
+    rest = best + len(order.others)
+    # Without any ranked arm the caption says why; one heading for all rows would say nothing.
+    parts = [(None, lines[:best]), (OTHERS if best else None, lines[best:rest]), (DESCRIPTIVE, lines[rest:])]
     return Table(
         name="scores",
         caption=f"{summary.statistic.capitalize()} scores, smaller is better",

@@ -63,7 +63,6 @@ def rank_table(ranks: MeanRanks, /) -> Table:
         notes=(
             sentence(ranks.verdict()),
             *((groups,) if ranks.friedman is not None else ()),
-            *(map(sentence, ranks.notes)),
             sentence(ranks.caption()),
         ),
     )

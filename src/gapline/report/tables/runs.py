@@ -1,8 +1,12 @@
 """One row per run: a listing to read, and the whole for CSV."""
 
+from collections.abc import Sequence
+
 import polars as pl
 
+from gapline.reference.alarm import Alarm
 from gapline.report.numbers import count, number, percent, plain_numbers
+from gapline.report.order import ALARMED
 from gapline.report.table import Column, Table, capital, one_part
 from gapline.report.tables.means import kernel_column, sentence
 from gapline.scoring.scores import Scores, goal_name
@@ -10,15 +14,17 @@ from gapline.scoring.scores import Scores, goal_name
 MOST = 200
 
 
-def run_table(scores: Scores, /, *, most: int = MOST) -> Table:
-    """Return the first `most` runs as a table; its CSV has them all."""
+def run_table(scores: Scores, /, *, most: int = MOST, alarms: Sequence[Alarm] = ()) -> Table:
+    """Return the first `most` runs as a table; its CSV has them all. Instances of which an alarm rings are marked."""
+    alarmed = {alarm.instance for alarm in alarms}
     shown = scores.frame.head(most)
     parts = [name for name in ("best_primary", "best_secondary") if name in shown.columns]
     sized = {name: plain_numbers(shown[name].to_list()) for name in (*scores.statistics, *parts)}
     rows = []
     for place, row in enumerate(shown.iter_rows(named=True)):
         first = "–" if row["first_time"] is None else f"{row['first_time']:.3f}"
-        cells = [row["arm"], row["instance"], row["status"], str(row["seed"])]
+        instance = f"{row['instance']}{ALARMED}" if row["instance"] in alarmed else row["instance"]
+        cells = [row["arm"], instance, row["status"], str(row["seed"])]
         cells += [number(row[kernel]) for kernel in scores.kernels]
         cells += [sized[name][place] for name in scores.statistics]
         cells += [percent(row["final_gap"]), first, *(count(row[name]) for name in ("steps", "rejected", "late"))]

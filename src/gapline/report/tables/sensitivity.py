@@ -11,7 +11,7 @@ from gapline.analysis.robustness import Robustness
 from gapline.model.reading import ReferenceLabel
 from gapline.report.numbers import count, number, percent, plain_numbers
 from gapline.report.table import Part, Table, Text, bold_best, capital, frame_table, part, smallest, text_table
-from gapline.report.tables.means import DESCRIPTIVE, kernel_column, reference_heading, sentence
+from gapline.report.tables.means import DESCRIPTIVE, OTHERS, kernel_column, reference_heading, sentence
 
 MOST_SWAPS = 3
 
@@ -19,7 +19,7 @@ MOST_SWAPS = 3
 def pooled_table(
     metric: MetricSensitivity, labels: Mapping[str, ReferenceLabel], empties: Mapping[str, int], /, *, over: str = ""
 ) -> Table:
-    """Return the pooled means of every kernel, a part per reference; the best of the compared arms in bold.
+    """Return the pooled means of every kernel, a part per reference; the best of the ranked arms in bold.
 
     `over` says which runs these are.
     """
@@ -32,21 +32,28 @@ def pooled_table(
         first = mine.filter(pl.col("kernel") == kernels[0])
         known = {(row["arm"], row["kernel"]): row for row in mine.iter_rows(named=True)}
         # Sorted by the first kernel in every part, so that a reader sees a reversal as numbers out of order.
-        best_first = first.filter(pl.col("tier") == 1).sort("score", "arm", nulls_last=True)["arm"].to_list()
-        others = first.filter(pl.col("tier") != 1).sort("arm")["arm"].to_list()
-        arms = [*best_first, *others]
+        ranked = first.filter(pl.col("arm").is_in(list(metric.ranked)))
+        best_first = ranked.sort("score", "arm", nulls_last=True)["arm"].to_list()
+        rest = first.filter(~pl.col("arm").is_in(best_first)).sort("arm")
+        others, described = (rest.filter(pl.col("tier") == tier)["arm"].to_list() for tier in (1, 2))
+        arms = [*best_first, *others, *described]
         cells: list[Sequence[Text | str]] = [arms, [count(empties[arm]) for arm in arms]]
         for kernel in kernels:
             rows = [known[arm, kernel] for arm in arms]
-            # One arm below the reference is enough: then the kernel orders nobody.
-            outside = any(row["out_of_envelope"] for row in rows)
-            best = smallest([row["score"] for row in rows], [row["tier"] == 1 and not outside for row in rows])
+            # One ranked arm below the reference is enough: then the kernel orders none.
+            outside = any(row["out_of_envelope"] and row["arm"] in metric.ranked for row in rows)
+            best = smallest(
+                [row["score"] for row in rows], [row["arm"] in metric.ranked and not outside for row in rows]
+            )
             texts = [number(row["score"]) + (" †" if row["out_of_envelope"] else "") for row in rows]
             cells.append(bold_best(texts, best))
         lines = list(zip(*cells, strict=True))
-        parts.append(part(reference_heading(name, label), lines[: len(best_first)]))
-        if others:
-            parts.append(part(DESCRIPTIVE, lines[len(best_first) :]))
+        heading, first_of = reference_heading(name, label), len(best_first) or len(others)
+        parts.append(part(heading, lines[:first_of]))
+        last = len(best_first) + len(others)
+        for words, below in ((OTHERS, lines[first_of:last]), (DESCRIPTIVE, lines[last:])):
+            if below:
+                parts.append(part(words, below))
     digests = "; ".join(f"{name}: {label.digest}" for name, label in labels.items())
     marked = ("† out of its envelope: some runs end below the reference.",) if pooled["out_of_envelope"].any() else ()
     return Table(
@@ -73,7 +80,7 @@ def reversal_table(metric: MetricSensitivity, /) -> Table:
          f"{r.after.kernel} against {r.after.reference}", "out of its envelope" if r.out_of_envelope else "")
         for r in metric.reversals
     ]  # fmt: skip
-    note = f"{counted} inside the envelopes, all readings; {metric.pairs} non-tied tier-1 orderings in each"
+    note = f"{counted} inside the envelopes, all readings; {metric.pairs} non-tied orderings of ranked arms in each"
     header = ["panel", "a", "b", "from", "to", "mark"]
     return text_table("reversals", "Panel orderings that reverse", header, rows, text=6, notes=[note])
 
@@ -111,5 +118,5 @@ def swap_table(sweep: HorizonSweep, /, *, against: str) -> Table:
         f"exact, in {unit}; {sweep.kernel} scores under the uniform weight, {sweep.weighting}-equal, "
         f"against {against}; the first {MOST_SWAPS} of a pair"
     ]
-    header = ["a", "b", "better before", "better after", "horizon"]
+    header = ["a", "b", "lower mean before", "lower mean after", "horizon"]
     return text_table("swaps", "Horizons at which two arms swap", header, rows, text=4, notes=notes)

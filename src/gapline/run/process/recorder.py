@@ -7,7 +7,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
 
-from gapline.journal.line import EVENTS_FILE
+from gapline.journal.line import ERROR_LOG, EVENTS_FILE, OUTPUT_LOG
 from gapline.journal.records import OVER_CAP, Caps
 from gapline.journal.write import JournalWriter
 from gapline.run.process.stream import CappedLog, LineCutter, event_body
@@ -29,8 +29,8 @@ class Recorder:
         self._handled = 0
         self._cutter = LineCutter(caps.line)
         self._journal = JournalWriter(directory / EVENTS_FILE)
-        self._out = CappedLog(directory / "stdout.log", caps.log)
-        self._err = CappedLog(directory / "stderr.log", caps.log)
+        self._out = CappedLog(directory / OUTPUT_LOG, caps.log)
+        self._err = CappedLog(directory / ERROR_LOG, caps.log)
         self.error: OSError | None = None
         self.events = 0
         self.log_lines = 0

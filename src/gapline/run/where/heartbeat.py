@@ -13,6 +13,7 @@ import msgspec
 
 from gapline.model.began import began
 from gapline.model.layout import JOURNALS
+from gapline.model.limits import read_regular
 from gapline.model.writing import write_atomically
 from gapline.run.process.control import Control
 
@@ -125,6 +126,6 @@ def watching(study: Path, runner: str, control: Control, *, patience: float = PA
 
 def _read(path: Path) -> Beat | None:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Beat)
+        return msgspec.json.decode(read_regular(path), type=Beat)
     except (OSError, msgspec.MsgspecError):
         return None

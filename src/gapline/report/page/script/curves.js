@@ -27,7 +27,7 @@ function gridOf({ x0, x1, log }) {
 
 // {time, value} of one arm; null where the curve does not exist (raw before a first incumbent).
 function meanCurve(page, choice, reading, arm, clock) {
-  const { runs, steps, head } = page;
+  const { runs, steps } = page;
   const { relative, log, x1 } = clock;
   const weightOf = runWeights(page, choice, arm);
   const { references } = reading;

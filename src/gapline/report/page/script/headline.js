@@ -1,50 +1,114 @@
-// Who is ahead under the choice, or that nothing tells them apart: the rules of gapline.report.headline.
+// What the ranked arms' differences show under the choice: the rule of gapline.report.headline.
 
 const NO_SCORE = "Some run has no score: the raw kernel needs it to be feasible at time 0, a logarithmic weight needs a horizon beyond its cutoff.";
+const FEW_INSTANCES = 2;
 
 // The headline and what stands below it. Of the declared choice and all arms it is Python's own.
 function headlineOf(summary, judged) {
   const { head, choice } = page;
   const all = !choice.hidden.size;
-  if (head.short || (judged?.python && all)) return head.headline;
+  if (head.withheld || (judged?.python && all)) return head.headline;
   const [text, detail] = headlineWords(summary, judged);
   if (all) return [text, detail];
-  return [text, `Of the arms shown. ${detail}${judged?.python ? ` Of all compared arms: ${head.headline[0]}.` : ""}`];
+  return [text, `Of the arms shown. ${detail}${judged?.python ? ` Of all ranked arms: ${head.headline[0]}.` : ""}`];
 }
 
-function headlineWords({ compared, notRanked }, judged) {
-  const { head, choice } = page;
+function headlineWords(summary, judged) {
+  const { choice } = page;
   const kernel = choice.kernel.name;
-  const [first, second] = compared.filter(({ score }) => !Number.isNaN(score));
-  if (!first && compared.length && choice.kernel.kind === "custom") return [`No mean ${kernel} score exists here`, "This kernel is a function in Python, which was asked about the reference of the whole horizon alone."];
-  if (!first) return compared.length ? [`No mean ${kernel} score exists here`, NO_SCORE] : ["No arm is compared here", "All arms are descriptive (tier 2)."];
-  if (notRanked) return [`No ranking under ${kernel}`, notRanked];
-  if (!second) return [`${first.name}: mean ${kernel} score ${formatScore(first.score)}`, "One arm is compared."];
-  const both = `Mean ${kernel} scores ${formatScore(first.score)} and ${formatScore(second.score)}.`;
-  if (judged === null) return [`${first.name} has the smaller mean, ${second.name} the next one`, `${both} The interval of their difference is being computed.`];
-  const found = pairOf(judged, first.name, second.name);
-  const apart = second.score - first.score;
-  const { difference: value, low, high } = found;
-  const known = (number) => number !== null && number !== undefined;
-  const tied = apart < head.tie && (!known(value) || Math.abs(value) < head.tie);
-  const unsettled = `${first.name} and ${second.name} are ${tied ? "level" : "not told apart"}`;
-  if (!known(value) || !known(low) || !known(high)) {
-    const between = tied ? "" : `: ${formatScore(apart)} between their means, no interval`;
-    return [unsettled + between, `${both} No interval: ${found.reason ?? judged.none ?? "none was computed"}.`];
+  const compared = [...summary.compared, ...summary.others];
+  const known = compared.filter(({ score }) => !Number.isNaN(score));
+  if (summary.arms.every(({ runs, empty }) => runs === empty)) return ["No run found a solution", "Every run scores the worst value of its kernel."];
+  if (!compared.length) return ["No arm is compared here", "All arms are descriptive (tier 2)."];
+  if (!known.length && choice.kernel.kind === "custom") return [`No mean ${kernel} score exists here`, "This kernel is a function in Python, which was asked about the reference of the whole horizon alone."];
+  if (!known.length) return [`No mean ${kernel} score exists here`, NO_SCORE];
+  if (summary.notRanked) return [`No ranking under ${kernel}`, summary.notRanked];
+  if (compared.length === 1) return [`${known[0].name}: mean ${kernel} score ${formatScore(known[0].score)}`, "One arm is compared."];
+  if (summary.reason) return ["No arm is ranked", `${summary.reason[0].toUpperCase()}${summary.reason.slice(1)}.`];
+  const ranked = summary.compared.filter(({ score }) => !Number.isNaN(score));
+  if (ranked.length < 2) return [`Fewer than two of the ranked arms have a mean ${kernel} score`, NO_SCORE];
+  return comparedWords(summary, ranked, judged);
+}
+
+function comparedWords(summary, ranked, judged) {
+  const { choice } = page;
+  const means = `Mean ${choice.kernel.name} scores: ${listing(ranked.map(({ name, score }) => `${name} ${formatScore(score)}`), 6)}`;
+  const same = ({ arm }) => {
+    const { wins, losses } = difference(page, choice, summary.score, Math.min(arm, ranked[0].arm), Math.max(arm, ranked[0].arm));
+    return wins + losses === 0;
+  };
+  if (ranked.slice(1).every(same)) return [`${formatCount(ranked.length)} arms: no difference in any cell`, `${means}.`];
+  if (summary.instances <= FEW_INSTANCES) return [`${means}; ${countOf(summary.instances, "instance")} only`, "On so few instances no arm is called better than another."];
+  if (judged === null) return [`${ranked[0].name} has the lowest mean`, `${means}. The intervals are being computed.`];
+  if (judged.none) return [`${means}; no intervals`, `No intervals: ${judged.none}.`];
+  const names = new Set(ranked.map(({ name }) => name));
+  const pairs = judged.contrasts.filter(({ a, b }) => names.has(a) && names.has(b));
+  const declared = pairs.filter((row) => row.declared).map(contrastWords);
+  const [text, detail] = groupWords(ranked, judged, pairs);
+  if (!declared.length) return [text, `${means}. ${detail} Exploratory: no contrast was declared.`];
+  if (ranked.length === 2) return [text, `${means}. ${detail}`];
+  const more = declared.length > 3 ? [`${declared.length - 3} more contrasts`] : [];
+  return [[...declared.slice(0, 3), ...more].join("; "), `Exploratory: ${text}. ${means}. ${detail}`];
+}
+
+// Which arm has the lowest mean, and how many arms cannot be distinguished from it.
+function groupWords(ranked, judged, pairs) {
+  const { head } = page;
+  const size = ranked.length;
+  const leaders = ranked.filter(({ rank }) => rank === ranked[0].rank).map(({ name }) => name);
+  const first = ranked[0].name;
+  const second = ranked[leaders.length === size ? 1 : leaders.length].name;
+  const worst = worstPlace(judged, first, ranked);
+  const level = worst - leaders.length;
+  const { difference: value = 0, low = null, high = null, p = null, reason } = pairOf(pairs, first, second);
+  const apart = Math.abs(value);
+  let [span, detail] = ["no interval", `No interval of the difference ${second} − ${first}: ${reason ?? "none was computed"}.`];
+  if (low !== null && high !== null) {
+    span = `${formatValue(100 * head.level, 4)} % interval ${formatSigned(-high)} to ${formatSigned(-low)}`;
+    detail = `The interval of the difference ${second} − ${first} ${low <= 0 && high >= 0 ? "includes" : "excludes"} 0 (p ${wordsOfP(p)}).`;
   }
-  const span = `${formatValue(100 * head.level, 4)} % interval ${formatSigned(-high)} to ${formatSigned(-low)}`;
-  const turned = `of the difference ${second.name} − ${first.name}`;
-  if (tied) return [`${unsettled}: ${formatScore(Math.abs(value))} between them, ${span}`, `${both} The interval is ${turned}.`];
-  if (value > head.tie) {
-    return [`${unsettled}: their means and their paired difference disagree`, `${both} ${first.name} has the smaller mean over the instances that it ran, ${second.name} over the ${formatCount(found.instances)} that both ran; ${span} ${turned}.`];
+  const sure = worst === 1 && high !== null && high < 0 && apart > head.tie;
+  if (size === 2) {
+    if (sure) return [`${first} is ahead of ${second} by ${formatScore(apart)}, ${span}`, detail];
+    if (worst === 1) return [`${first} has the lowest mean, by ${formatScore(apart)}; ${span}`, detail];
+    return [`No significant difference between ${first} and ${second}: ${formatScore(apart)}, ${span}`, detail];
   }
-  if (value < -head.tie && high < 0) return [`${first.name} is ahead of ${second.name} by ${formatScore(-value)}, ${span}`, `${both} The interval ${turned} excludes 0.`];
-  const zero = low <= 0 && high >= 0 ? "includes 0" : "does not hold the difference itself";
-  return [`${unsettled}: ${formatScore(Math.abs(value))} between them, ${span}`, `${both} The interval ${turned} ${zero}.`];
+  const adjusted = `Arms are distinguished at ${formatValue(100 * (1 - head.level), 6)} %, Holm-adjusted.`;
+  if (sure) return [`${first} is ahead of all ${formatCount(size - 1)} other arms; of the next, ${second}, by ${formatScore(apart)}, ${span}`, `${detail} ${adjusted}`];
+  const lowest = leaders.length > 1 ? `${listing(leaders, 4)} share the lowest mean` : `${first} has the lowest mean`;
+  const open = level > 0 ? `; ${formatCount(level)} of ${formatCount(size)} arms cannot be distinguished from ${leaders.length > 1 ? "them" : "it"}` : "";
+  return [lowest + open, `${second} is next, ${formatScore(apart)} behind, ${span}. ${detail} ${adjusted}`];
+}
+
+// The worst place that the comparisons of the first arm leave open to it. Arms that are hidden stay in the adjustment.
+function worstPlace({ contrasts }, first, ranked) {
+  const { head } = page;
+  const family = head.instanceSet.arms.filter((name) => name !== first).map((name) => ({ name, p: pairOf(contrasts, first, name).p ?? null }));
+  if (!head.instanceSet.arms.includes(first) || family.some(({ p }) => p === null)) return ranked.length;
+  const shown = holm(family.map(({ p }) => p)).map((p) => p <= 1 - head.level);
+  const open = new Set(family.filter((_, k) => !shown[k]).map(({ name }) => name));
+  return 1 + ranked.filter(({ name }) => open.has(name)).length;
+}
+
+function contrastWords({ a, b, difference: value, low, high, p_holm: p }) {
+  const { head } = page;
+  const text = `Contrast ${a} against ${b}: ${formatSigned(value)}`;
+  if (low === null || high === null) return `${text}, no interval`;
+  const span = `${text}, ${formatValue(100 * head.level, 4)} % interval ${formatSigned(low)} to ${formatSigned(high)}, Holm p ${wordsOfP(p)}`;
+  const shown = p !== null && p <= 1 - head.level && (low > head.tie || high < -head.tie);
+  return shown ? `${span}; ${value < 0 ? a : b} is better` : `${span}; no significant difference`;
+}
+
+function wordsOfP(p) {
+  return p === null ? DASH : p < 0.001 ? "< 0.001" : `= ${fixed(p, 3)}`;
+}
+
+function listing(items, most) {
+  return items.slice(0, most).join(", ") + (items.length > most ? ` and ${items.length - most} more` : "");
 }
 
 // The pair, whichever way round it is stored, turned to first minus second; empty where there is none.
-function pairOf({ contrasts = [] }, first, second) {
+function pairOf(contrasts, first, second) {
   const row = contrasts.find(({ a, b }) => (a === first && b === second) || (a === second && b === first));
   if (!row || row.a === first) return row ?? {};
   const turn = (number) => (number === null || number === undefined ? number : -number);

@@ -10,7 +10,7 @@ function renderInstances(summary) {
   }));
   const columns = [["instance", "text name"], ["panel", "text"], ["reference"], ["best here"], ...summary.visible.map((row) => [row.name, "by-arm"])];
   fillTable("instance-table", columns, rows.map((row) => [
-    element("button", { type: "button", class: "link", "data-unit": row.unit, on: { click: () => choose({ unit: row.unit, run: null }, "instance-block") } }, row.name),
+    element("button", { type: "button", class: "link", "data-unit": row.unit, on: { click: () => choose({ unit: row.unit, run: null }, "instance-block") } }, row.name + (head.alarmed.instances.includes(row.name) ? " (alarm)" : "")),
     row.panel, [formatValue(row.reference), null, row.reference], [formatValue(row.best), isBeaten(row.best, row.reference, page.head.tolerance) ? "best" : null, row.best], ...meansCells(row.means),
   ]), (k) => rows[k].unit === shownUnit());
   byId("instances-caption").textContent = `${formatCount(rows.length)} instances; means over seeds under the ${choice.kernel.name} kernel. Choose an instance to see its runs. A best value below its reference is in bold.`;

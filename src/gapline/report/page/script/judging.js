@@ -27,12 +27,12 @@ function judgingKey({ kernel, snapshot, horizon, weighting }) {
   return JSON.stringify([page.head.campaign, kernel.name, snapshot, horizon, weighting]);
 }
 
-// The pairs that Python tests, or would: the declared ones, and all others of the compared arms.
+// The pairs that Python tests, or would: the declared ones, and all others of the ranked arms.
 function judgedPairs() {
   const { head } = page;
   const named = head.judging.declared.map(([a, b]) => ({ a, b, declared: true }));
   const taken = new Set(named.flatMap(({ a, b }) => [JSON.stringify([a, b]), JSON.stringify([b, a])]));
-  const compared = head.arms.filter((name) => !head.tierTwo.includes(name));
+  const compared = head.instanceSet.arms;
   const others = compared.flatMap((a, k) => compared.slice(k + 1).map((b) => ({ a, b, declared: false })));
   return [...named, ...others.filter(({ a, b }) => !taken.has(JSON.stringify([a, b])))];
 }
@@ -42,7 +42,7 @@ async function judgeChoice(choice) {
   if (judgementOf(choice) !== null) return false;
   const key = judgingKey(choice);
   const cells = cellsToJudge(page, choice);
-  const found = cells.none ? cells : await askWorker(cells);
+  const found = cells.none ? cells : await askWorker({ ...cells, range: choice.kernel.range });
   if (found === null) return false;
   judging.known.set(key, found);
   return key === judgingKey(page.choice);

@@ -79,15 +79,17 @@ function renderVerdict(summary, judged) {
   byId("subline").textContent = visible(more);
   const sum = (key) => summary.visible.reduce((total, row) => total + (typeof key === "string" ? row[key] : key(row)), 0);
   const entry = head.snapshots[choice.snapshot];
-  const most = summary.compared.length ? Math.max(...summary.compared.map((row) => row.attained)) : null;
-  const best = summary.compared.filter((row) => most - row.attained < head.tie).map((row) => row.name).sort();
-  const alike = summary.compared.length ? "all arms alike" : "no arm is compared";
+  // One arm alone is shown without being called the best.
+  const attaining = summary.compared.length ? summary.compared : summary.others.length === 1 ? summary.others : [];
+  const most = attaining.length ? Math.max(...attaining.map((row) => row.attained)) : null;
+  const best = attaining.filter((row) => most - row.attained < head.tie).map((row) => row.name).sort();
+  const alike = attaining.length > 1 ? "all arms alike" : attaining.length ? "one arm" : "no arm is compared";
   const unknown = sum((row) => row.statuses.unknown || 0);
   const known = sum("runs") > unknown;
   const ended = [...(known ? [`${formatCount(sum(failures))} crashed`] : []), ...(unknown ? [`${formatCount(unknown)} of unknown end`] : [])];
   const card = (title, value, note) => element("div", { class: "card" }, element("p", { class: "card-title" }, title), element("p", { class: "card-value" }, value), element("p", { class: "card-note" }, note));
   byId("cards").replaceChildren(
-    card(`Within ${formatGoal(choice.goal)} of the reference`, formatPercent(most, 1), best.length < summary.compared.length ? `best: ${best.join(", ")}` : alike),
+    card(`Within ${formatGoal(choice.goal)} of the reference`, formatPercent(most, 1), best.length < attaining.length ? `best: ${best.join(", ")}` : alike),
     card("What failed", [`${formatCount(sum("empty"))} empty`, ...ended].join(" · "), `of ${formatCount(sum("runs"))} runs${known ? " (crashed, killed, out of memory or lost)" : ""}; ${formatCount(sum("rejected"))} candidates rejected, ${formatCount(sum("late"), page.reading.lateAtLeast)} late`),
     card("Reference", entry.name, element("span", {}, `${entry.policy} · `, referenceMark()[1])),
     card("Below the reference", `${formatCount(summary.below)} runs`, summary.below ? "improvement, stale value, other instance or defect" : "no run ends below it"),

@@ -22,7 +22,7 @@ function shownRun() {
 }
 
 function gapRows(run, clock) {
-  const { steps, reading, choice, head, runs } = page;
+  const { steps, reading, choice, runs } = page;
   const reference = reading.references[runs.unit[run]];
   const curve = { time: [], value: [] };
   if (choice.kernel.before !== null) {
@@ -115,7 +115,7 @@ function captureFacts(run) {
 }
 
 function renderRun() {
-  const { head, runs, reading, choice, steps } = page;
+  const { head, runs, reading, choice } = page;
   const run = shownRun();
   if (run === null) {
     clearChart("run-chart", "The arms that ran on this instance are hidden.");
@@ -147,7 +147,7 @@ function renderRun() {
   const facts = [
     ["status", runs.status[run]], ["score", formatScore(reading.score[run])], ["final gap", formatPercent(reading.finalGap[run])],
     ["reference", formatValue(reference)], ["goal reached", Number.isFinite(reading.hit[run]) ? `${formatValue(reading.hit[run], 6)} s` : "never"],
-    ["horizon", `${formatValue(reading.horizon[run])} s` + (runs.announced[run] && runs.announced[run] !== reading.horizon[run] ? ` (announced ${formatValue(runs.announced[run])} s)` : "")],
+    ["horizon", `${formatValue(reading.horizon[run])} s` + (runs.announced[run] && runs.announced[run] !== reading.horizon[run] ? ` (stated ${formatValue(runs.announced[run])} s)` : "")],
     ...captureFacts(run),
     ["last candidate", runs.terminal_valid[run] === null ? DASH : runs.terminal_valid[run] ? "valid" : "invalid"],
     ...Object.entries(runs.carried).map(([name, { texts, codes }]) => [name, texts[codes[run]]]).filter(([, text]) => text),

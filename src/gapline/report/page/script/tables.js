@@ -92,7 +92,7 @@ function renderRanking(summary, reading, judged) {
     const span = intervalOf(judged, row.name);
     const best = row.rank === 1 ? "best" : null;
     return [
-      row.rank === null ? DASH : String(row.rank), armCell(row.arm, row.descriptive ? " (descriptive)" : ""),
+      row.rank === null ? DASH : String(row.rank), armCell(row.arm, (head.alarmed.arms.includes(row.name) ? " (alarm)" : "") + (row.descriptive ? " (descriptive)" : row.compared || !summary.compared.length ? "" : " (other instances)")),
       [formatScore(row.score), best, row.score], forest(row, span, low, high), judgedText(judged, spanText(span)),
       [formatPercent(row.finalGap), null, row.finalGap], formatPercent(row.attained, 1), ...(tiers ? [row.descriptive ? "2" : "1"] : []), formatCount(row.runs),
       [formatCount(row.empty), row.empty ? "failed" : null], [row.statuses.unknown === row.runs ? "–" : formatCount(failures(row)), failures(row) ? "failed" : null],
@@ -105,6 +105,8 @@ function renderRanking(summary, reading, judged) {
   caption.replaceChildren(`${choiceWords()}; smaller is better. The final gap is over non-empty runs; an empty run scores the worst value and stays in. A candidate that is both rejected and late counts in both columns. `);
   caption.append(visible(judgedWords(judged, `Intervals: ${head.intervalCaption}.`)));
   if (tiers) caption.append(" Arms of tier 2 are described, never ranked or tested.");
+  const set = rankedWords(head, summary);
+  if (set) caption.append(" ", element("strong", {}, `${visible(set[0].toUpperCase() + set.slice(1))}.`));
   if (summary.notRanked) caption.append(" ", element("strong", {}, summary.notRanked + "."));
   setTools("ranking-tools", "arms", () => ({
     header: ["rank", "arm", "tier", "mean", "low", "high", "final_gap", "attainment", "goal", "runs", "empty", "failed", "rejected", "late"],
@@ -125,16 +127,17 @@ function choiceWords() {
 function renderContrasts(summary, judged) {
   const { head, choice } = page;
   const pairs = judged?.contrasts?.length ? judged.contrasts : head.contrasts.length ? head.contrasts.map(({ a, b, declared }) => ({ a, b, declared })) : pairsOf(head.arms);
-  // A descriptive arm is never tested.
+  // A descriptive arm is never tested; of the others those that are ranked together, and what was declared.
   const left = (name) => choice.hidden.has(name) || head.tierTwo.includes(name);
-  const rows = pairs.filter((row) => !left(row.a) && !left(row.b)).map((row) => {
+  const together = new Set(summary.compared.map(({ name }) => name));
+  const rows = pairs.filter((row) => !left(row.a) && !left(row.b) && (row.declared || (together.has(row.a) && together.has(row.b)))).map((row) => {
     const now = difference(page, choice, summary.score, head.arms.indexOf(row.a), head.arms.indexOf(row.b));
     return { low: null, high: null, p: null, p_holm: null, reason: null, ...row, now };
   });
   const level = formatValue(100 * head.level, 4);
-  // The interval decides, as in the headline and in Python's table.
+  // The interval alone decides here, as in Python's table; Holm's p stands next to it.
   const apart = ({ low, high }) => low !== null && (low > 0 || high < 0);
-  fillTable("contrast-table", [["arm a", "text name"], ["arm b", "text name"], ["a − b"], [`${level} % interval`], ["told apart", "text"], ["p (Holm)"], ["wins · ties · losses"], ["kind", "text"]],
+  fillTable("contrast-table", [["arm a", "text name"], ["arm b", "text name"], ["a − b"], [`${level} % interval`], ["excludes 0", "text"], ["p (Holm)"], ["wins · ties · losses"], ["kind", "text"]],
     rows.map((row) => [
       armCell(head.arms.indexOf(row.a)), armCell(head.arms.indexOf(row.b)), [formatSigned(row.now.value), apart(row) ? "best" : null, row.now.value],
       judgedText(judged, row.low === null ? DASH : `${formatSigned(row.low)} to ${formatSigned(row.high)}`),
@@ -144,7 +147,7 @@ function renderContrasts(summary, judged) {
     ]));
   const caption = byId("contrasts-caption");
   const named = rows.filter((row) => row.declared).length;
-  caption.replaceChildren("Negative: a is better. Told apart: the interval excludes 0. Wins count instances on which a has the smaller mean. p-values in brackets are exploratory and not adjusted. ");
+  caption.replaceChildren("Negative: a is better. Excludes 0: whether the interval does, unadjusted. Wins count instances on which a has the smaller mean. p-values in brackets are exploratory and not adjusted. ");
   caption.append(visible(judgedWords(judged, `${head.contrastCaption}.`)));
   if (judged && !judged.python && !judged.none) caption.append(` Holm over ${named} declared contrasts, ${rows.length - named} exploratory.`);
   setTools("contrasts-tools", "contrasts", () => ({

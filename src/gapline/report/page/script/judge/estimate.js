@@ -40,7 +40,7 @@ function estimateOf(cells, parts) {
       const draws = drawsOn(cells, chosen);
       return Array.from({ length: cells.draws }, (_, draw) => total((row) => draws[draw * cells.arms + row.arm]));
     },
-    reason: whyNoSpread(cells.panels, members, places, panel),
+    reason: (parts.length > 1 && cells.unranked) || whyNoSpread(cells.panels, members, places, panel),
   };
 }
 
@@ -100,10 +100,9 @@ function judge(estimate, cells) {
   const moments = momentsOf(estimate.pull, estimate.members);
   const percent = `${(100 * level).toFixed(0)}%`;
   if (moments.error <= ROUNDING * Math.max(1, Math.abs(value))) {
-    if (Math.abs(value) <= ROUNDING) return { low: value, high: value, p: 1, smallest: null, reason: null };
-    const least = 2 ** (1 - instances);
-    if (least <= 1 - level) return { low: value, high: value, p: least, smallest: least, reason: null };
-    return none(`the ${instances} instances are all alike: no spread to judge by`, least, least);
+    const why = `the ${instances} instances are all alike: no spread to judge by`;
+    if (Math.abs(value) <= ROUNDING) return none(why, 1);
+    return none(why, 2 ** (1 - instances), 2 ** (1 - instances));
   }
   if (method === "sign-flip") {
     const found = flipJudged(estimate.shares, estimate.weights, cells);

@@ -5,7 +5,10 @@ function judgeAll(given) {
   const intervals = given.names.map((arm, k) => {
     const estimate = estimateOf(cells, [[1, k]]);
     const { low, high, reason } = judge(estimate, cells);
-    return { arm, instances: estimate.instances, mean: estimate.value, low, high, reason };
+    // A mean lies within the range of its kernel, and so does its interval; an end without a bound is null.
+    const [least, most] = given.range;
+    const inside = (end) => (end === null ? null : Math.max(least ?? end, Math.min(most ?? end, end)));
+    return { arm, instances: estimate.instances, mean: estimate.value, low: inside(low), high: inside(high), reason };
   });
   const contrasts = given.pairs.map(({ a, b, declared }) => {
     const estimate = estimateOf(cells, [[1, given.names.indexOf(a)], [-1, given.names.indexOf(b)]]);
@@ -15,16 +18,4 @@ function judgeAll(given) {
   const family = contrasts.filter((row) => row.declared && row.p !== null);
   holm(family.map(({ p }) => p)).forEach((p, k) => (family[k].p_holm = p));
   return { intervals, contrasts };
-}
-
-// The k-th smallest of m times m - k + 1, kept in order, at most 1.
-function holm(values) {
-  const order = [...values.keys()].sort((a, b) => values[a] - values[b]);
-  const adjusted = Array(values.length);
-  order.reduce((most, place, k) => {
-    const stepped = Math.max(most, values[place] * (values.length - k));
-    adjusted[place] = Math.min(stepped, 1);
-    return stepped;
-  }, 0);
-  return adjusted;
 }

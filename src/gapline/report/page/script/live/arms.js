@@ -1,4 +1,5 @@
-// The arms over their whole runs, beside the interval in which each mean ends whatever the open runs find.
+// The arms over their whole runs, beside the interval in which each mean ends whatever the open runs find. Ranks are
+// those of the cells that all ranked arms have finished; they come with the state.
 
 function readingWords() {
   const { reference, weight, weighting, horizons, validation, checker } = live.state;
@@ -18,20 +19,22 @@ function boundDrawing({ mean, low, high }, least, most) {
 }
 
 function armRows(kernel) {
-  const { arms, bounds } = live.state;
+  const { arms, bounds, ranking } = live.state;
+  const placed = new Map(Object.entries(ranking?.arms[kernel] ?? {}));
   const ends = new Map((bounds?.[kernel]?.arms ?? []).map((row) => [row.arm, row]));
   const whole = new Map(arms.map((row) => [row.arm, row]));
   const names = [...new Set([...whole.keys(), ...ends.keys()])].filter((name) => !isHidden(name));
   const rows = names.map((name) => {
     const row = whole.get(name) ?? null;
     const mean = row?.scores[kernel] ?? null;
-    return { name, row, mean, number: typeof mean === "number" ? mean : NaN, low: null, high: null, open: 0, ...ends.get(name) };
+    const { rank = null, mean: common = null } = placed.get(name) ?? {};
+    return { name, row, mean, rank, common, number: typeof mean === "number" ? mean : NaN, low: null, high: null, open: 0, ...ends.get(name) };
   });
-  return rows.sort((a, b) => orderOf(a.number, b.number) || (a.name < b.name ? -1 : 1));
+  return rows.sort((a, b) => orderOf(a.rank ?? NaN, b.rank ?? NaN) || (a.name < b.name ? -1 : 1));
 }
 
 function renderLiveArms() {
-  const { refused, progress, arms, phase } = live.state;
+  const { refused, progress, phase } = live.state;
   const kernel = liveKernel();
   // Before the first run is whole there is nothing to refuse, and before the first is under way nothing to tell.
   const waits = Boolean(refused && !progress?.done && phase !== "unreadable" && !(isFile() && progress?.planned));
@@ -60,15 +63,18 @@ function renderArmTable(rows, kernel, waits) {
   const spans = judged?.intervals?.length && isPartNew() && !staleReason(page, { ...page.choice, kernel: page.head.kernels[0] }) ? new Map(judged.intervals.map((row) => [row.arm, row])) : null;
   const ends = rows.flatMap((row) => [row.number, row.low, row.high]).filter(Number.isFinite);
   const [least, most] = [Math.min(...ends), Math.max(...ends)];
+  const ranked = rows.some((row) => row.rank !== null || row.common !== null);
+  // A mean over other cells than those of the whole runs is shown beside theirs.
+  const common = rows.some((row) => row.common !== null && row.common !== row.mean);
   const columns = [
-    ["arm", "text name"], [`mean ${kernel}`], ...(open ? [["in the end between"], [element("span", { class: "hidden" }, "drawn"), "text"]] : []),
+    ...(ranked ? [["rank"]] : []), ["arm", "text name"], [`mean ${kernel}`], ...(common ? [["on common cells"]] : []), ...(open ? [["in the end between"], [element("span", { class: "hidden" }, "drawn"), "text"]] : []),
     ...(spans ? [[level]] : []), [planned ? "whole runs" : "runs"], ["final gap"], ...(goal === undefined ? [] : [[`≤ ${formatGoal(Number(goal))}`]]), ["empty"], ["rejected"], ["late"],
   ];
   patchTable("live-arm-table", columns, rows.map((one) => {
     const { row } = one;
     const span = spans?.get(one.name);
     return [
-      liveArm(one.name), liveScore(one.mean),
+      ...(ranked ? [one.rank === null ? DASH : formatCount(one.rank)] : []), liveArm(one.name), liveScore(one.mean), ...(common ? [liveScore(one.common)] : []),
       ...(open ? [spanWords(one.low, one.high), boundDrawing({ mean: one.number, low: one.low, high: one.high }, least, most)] : []),
       ...(spans ? [spanText(span ?? null)] : []),
       open && planned ? `${formatCount(row?.runs ?? 0)} of ${formatCount((row?.runs ?? 0) + one.open)}` : formatCount(row?.runs ?? 0),
@@ -76,8 +82,10 @@ function renderArmTable(rows, kernel, waits) {
       row ? [formatCount(row.empty), row.empty ? "failed" : null] : DASH, row ? formatCount(row.rejected) : DASH, row ? formatCount(row.late) : DASH,
     ];
   }));
+  const placing = live.state.ranking?.words ?? "";
   const words = [
-    waits ? "No run is whole yet." : `Means are over ${planned ? "whole runs" : "all runs of the file, open ones as if they held what they have"}, as gapline score prints them; smaller is better.`,
+    placing && !waits ? `${visible(placing[0].toUpperCase() + placing.slice(1))}.` : "",
+    waits ? (live.state.progress?.unchecked ? "No run has its verdict yet." : "No run is whole yet.") : `Means are over ${planned ? "whole runs" : "all runs of the file, open ones as if they held what they have"}, as gapline score prints them; smaller is better.`,
     open ? "“In the end between” is no statistical interval: between these two values the mean ends for certain, whatever the open runs find (they hold what they have, or jump to the best value that is possible)." : "",
     spans ? `The ${level} is the statistical one, of ${planned ? "whole runs alone" : "the runs as they stand"}.` : "",
   ];
@@ -88,9 +96,9 @@ function renderArmTable(rows, kernel, waits) {
 function saveArms() {
   const kernel = liveKernel();
   const { id, weight, weighting, reference } = live.state;
-  const header = ["arm", "mean", "low", "high", "runs", "open", "final_gap", "empty", "rejected", "late", "event", "kernel", "weight", "weighting", "reference", "policy", "digest"];
-  saveText("arms-so-far.csv", csvText(header, armRows(kernel).map(({ name, row, mean, low, high, open }) => [
-    name, mean, low, high, row?.runs ?? 0, open, row?.final_gap, row?.empty, row?.rejected, row?.late, id, kernel, weight, weighting, reference?.name, reference?.policy, reference?.digest,
+  const header = ["arm", "mean", "rank", "common_mean", "low", "high", "runs", "open", "final_gap", "empty", "rejected", "late", "event", "kernel", "weight", "weighting", "reference", "policy", "digest"];
+  saveText("arms-so-far.csv", csvText(header, armRows(kernel).map(({ name, row, mean, rank, common, low, high, open }) => [
+    name, mean, rank, common, low, high, row?.runs ?? 0, open, row?.final_gap, row?.empty, row?.rejected, row?.late, id, kernel, weight, weighting, reference?.name, reference?.policy, reference?.digest,
   ])));
 }
 

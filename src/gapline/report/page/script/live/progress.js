@@ -15,16 +15,16 @@ function renderProgress() {
   // A trace file has no plan, and what is not in it nobody knows of.
   const counts = (isFile() ? [["runs", planned], ["done", done], ["running", running]] : [
     ["planned", planned], ["done", done], ["running", running], ["interrupted", interrupted + quarantined], ["failed", failed], ["left", left],
-    ...(unchecked ? [["unchecked", unchecked]] : []),
+    ...(unchecked ? [["waiting for a verdict", unchecked]] : []),
   ]).map(([name, number]) => [name, formatCount(number)]);
-  const warned = { failed, interrupted: interrupted + quarantined, unchecked };
+  const warned = { failed, interrupted: interrupted + quarantined, "waiting for a verdict": unchecked };
   patchChildren(byId("progress-counts"), [...counts, ...(isFile() ? [] : [["time left", rest]])].map(([name, words]) =>
     element("div", { "data-part": name, class: warned[name] ? "warned" : null }, element("dt", {}, name), element("dd", { "data-count": name }, words))));
   const caption = [
     isFile() ? "Done: runs of which the file says that they have ended (status); all others may go on up to their horizon." : "Done: whole runs, however they ended; failed ones are among them.",
     interrupted + quarantined ? "Interrupted ones are made again, and are among those that are left." : "",
     quarantined ? `${countWords(quarantined, "attempt")} changed after the fact and count as interrupted.` : "",
-    unchecked ? "Unchecked: whole, and waiting for a verdict." : "",
+    unchecked ? "Runs that wait for a verdict are whole; they count once they are checked (gapline check)." : "",
     current === false ? "Everything is being read anew: the table of arms follows." : "",
   ];
   patchText("progress-caption", caption.filter(Boolean).join(" "));

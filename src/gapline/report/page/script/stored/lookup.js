@@ -86,5 +86,7 @@ function cellsToJudge(page, choice) {
   const means = stored.units.score[choice.snapshot][kernelPlace(choice)].flat();
   const counts = stored.units.runs.flat();
   if (means.some((mean, cell) => counts[cell] > 0 && Number.isNaN(mean))) return { none: noScores(choice, stored.missing[choice.snapshot][kernelPlace(choice)]) };
-  return { units: name.length, panel, counts, means: means.map((mean, cell) => (counts[cell] ? mean : 0)), weighting: choice.weighting };
+  const beaten = head.arms.reduce((sum, arm, k) => sum + (head.instanceSet.arms.includes(arm) ? stored.arms.below[choice.snapshot][k] : 0), 0);
+  const known = means.map((mean, cell) => (counts[cell] ? mean : 0));
+  return { units: name.length, panel, counts, means: known, weighting: choice.weighting, unranked: whyUnranked(choice, beaten) };
 }

@@ -41,7 +41,7 @@ function renderInstances(summary) {
   }));
   const columns = [["instance", "text name"], ["panel", "text"], ["reference"], ["best here"], ...summary.visible.map((row) => [row.name, "by-arm"])];
   fillTable("instance-table", columns, rows.map((row) => [
-    element("button", { type: "button", class: "link", "data-unit": row.unit, on: { click: () => choose({ unit: row.unit }, "instance-block") } }, row.name),
+    element("button", { type: "button", class: "link", "data-unit": row.unit, on: { click: () => choose({ unit: row.unit }, "instance-block") } }, row.name + (head.alarmed.instances.includes(row.name) ? " (alarm)" : "")),
     row.panel, [formatValue(row.reference), null, row.reference], [formatValue(row.best), isBeaten(row.best, row.reference, head.tolerance) ? "best" : null, row.best], ...meansCells(row.means),
   ]), (k) => rows[k].unit === shownUnit());
   const some = rows.length < head.stored.instances ? `, of ${formatCount(head.stored.instances)} in the campaign: those on which the compared arms differ most under the declared choice` : "";

@@ -1,0 +1,62 @@
+"""Ranks while runs are still open: over the cells that every ranked arm has finished, so that all means are alike."""
+
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from gapline.model.instance_set import InstanceSet
+from gapline.model.text import counted
+from gapline.report.documents import number_or_overflow
+from gapline.report.order import order_arms
+from gapline.scoring.scores import Scores
+from gapline.summary.means import summarise
+
+_CELL = ["panel", "instance", "seed"]
+
+
+def rank_finished(scores: Scores | None, cells: pl.DataFrame, ranked: InstanceSet, *, weighting: str) -> dict[str, Any]:
+    """Return the ranks of the arms on the cells that all of them have finished, and say on which.
+
+    Parameters
+    ----------
+    scores
+        The runs that have ended and have their verdicts.
+    cells
+        What every arm is to run: arm, panel, instance, seed.
+    ranked
+        Which arms are ranked, by the instances that they are to run.
+
+    `arms` has, per kernel, rank and mean of each ranked arm over the common cells; the mean is null where it does not
+    exist, the rank where the kernel ranks nothing.
+    """
+    arms = list(ranked.arms)
+    planned = cells.filter(pl.col("arm").is_in(arms)).select(_CELL).unique().height
+    found: dict[str, Any] = {"cells": 0, "planned": planned, "arms": {}, "words": ""}
+    if not arms:
+        return found | {"words": f"no rank: {ranked.reason}" if ranked.reason else ""}
+    others = f"; other instances, not ranked: {', '.join(one.arm for one in ranked.others)}" if ranked.others else ""
+    every = f"all {len(arms)} arms" if len(arms) > 2 else "both arms"
+    frame = None if scores is None else scores.frame.filter(pl.col("arm").is_in(arms))
+    common = None if frame is None else _common(frame, len(arms))
+    if scores is None or frame is None or common is None or not common.height:
+        return found | {"words": f"no rank yet: {every} have finished no cell in common{others}"}
+    kept = replace(scores, frame=frame.join(common, on=_CELL, how="semi", maintain_order="left"))
+    summary = summarise(kept, weighting=weighting)
+    for kernel in summary.kernels:
+        reading = replace(summary.reading, kernels=(kernel,), instance_set=ranked)
+        order = order_arms(replace(summary, reading=reading))
+        means = dict(summary.frame.select("arm", kernel).iter_rows())
+        found["arms"][kernel] = {
+            arm: {"rank": order.ranks.get(arm), "mean": number_or_overflow(means[arm])} for arm in order.compared
+        }
+    if common.height == planned:
+        words = f"ranked on {'all ' if planned > 1 else ''}{counted(planned, 'cell')}"
+    else:
+        words = f"ranked on {common.height:,} of {counted(planned, 'cell')}, those that {every} have finished so far"
+    return found | {"cells": common.height, "words": words + others}
+
+
+def _common(frame: pl.DataFrame, arms: int) -> pl.DataFrame:
+    """Return the cells that have a run of every arm."""
+    return frame.group_by(_CELL).agg(pl.col("arm").n_unique()).filter(pl.col("arm") == arms).select(_CELL)

@@ -1,0 +1,67 @@
+"""Which problem an adapter solves where that is not the one of the instance: part of the day, or its mean.
+
+An arm that solves a simplified model is described and not compared, unless its contract states that the model is exact.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from gapline.errors import UsageError
+
+_SLICES = {"min": "least", "mean": "mean", "mid": "midday", "max": "largest"}
+
+
+def guess_problem(path: Path) -> str:
+    """Return the problem that a file's name suggests.
+
+    >>> [guess_problem(Path(name)) for name in ("a.vrp.json", "a.vrp", "a.txt")]
+    ['tdvrptw', 'cvrp', 'vrptw']
+    """
+    for suffix, problem in ((".vrp.json", "tdvrptw"), (".vrp", "cvrp"), (".txt", "vrptw")):
+        if path.name.endswith(suffix):
+            return problem
+    raise UsageError(f"{path}: expected .vrp.json, .vrp or .txt, got {path.suffix!r}", hint="set options.problem")
+
+
+def exact_model(_options: Mapping[str, object], _path: Path) -> str:
+    """Say that an adapter solves every instance as it is."""
+    return ""
+
+
+def static_model_name(options: Mapping[str, object], path: Path) -> str:
+    """Name the one number that a static model has for each travel time; nothing for instances without a day.
+
+    >>> static_model_name({}, Path("a.vrp.json")), static_model_name({}, Path("a.vrp"))
+    ('mean travel times', '')
+    """
+    which = str(options.get("slice", "mean"))
+    return f"{_SLICES.get(which, which)} travel times" if _has_day(options, path) else ""
+
+
+def sliced_model_name(options: Mapping[str, object], path: Path) -> str:
+    """Name the slices of the day between which travel times are interpolated: one, where the arm states none.
+
+    >>> sliced_model_name({"slices": 24}, Path("a.vrp.json")), sliced_model_name({}, Path("a.vrp.json"))
+    ('travel times interpolated between 24 slices of the day', 'mean travel times')
+    """
+    count = options.get("slices", 1)
+    if not _has_day(options, path) or count == 1:
+        return static_model_name({**options, "slice": "mean"}, path)
+    return f"travel times interpolated between {count} slices of the day"
+
+
+def optional_slices_name(options: Mapping[str, object], path: Path) -> str:
+    """Name the slices of the day of an adapter that takes the true travel times where the arm states none.
+
+    >>> optional_slices_name({}, Path("a.vrp.json"))
+    ''
+    """
+    return sliced_model_name(options, path) if "slices" in options else ""
+
+
+def _has_day(options: Mapping[str, object], path: Path) -> bool:
+    try:
+        return options.get("problem", guess_problem(path)) == "tdvrptw"
+    except UsageError:
+        # The adapter itself says what is wrong with the name.
+        return False
