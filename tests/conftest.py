@@ -6,6 +6,8 @@ What needs a browser, a cluster or an object store is slow by its fixture; `smok
 in `make test`.
 """
 
+import re
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,7 @@ from slurm import slurm, slurm_daemons  # noqa: F401
 
 SLOW_FIXTURES = {"browser", "scheduler", "bucket", "s3_server", "slurm", "slurm_daemons"}
 FAST_ONLY = "not slow"
-WHOLE_FILE = "\npytestmark = pytest.mark.slow"
+WHOLE_FILE = re.compile(r"^pytestmark = (?:\[)?pytest\.mark\.slow\b", re.MULTILINE)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -33,7 +35,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Leave out files whose tests are all slow before they are imported: what they import may not be installed."""
     if config.option.markexpr != FAST_ONLY or collection_path.suffix != ".py" or not collection_path.is_file():
         return None
-    return True if WHOLE_FILE in collection_path.read_text(encoding="utf-8") else None
+    return True if WHOLE_FILE.search(collection_path.read_text(encoding="utf-8")) else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail a fast test that lacks a library: `make test-all` would not run it either."""
+    report = yield
+    if report.skipped and item.config.option.markexpr == FAST_ONLY and "could not import" in str(report.longrepr):
+        report.outcome = "failed"
+        report.longrepr = f"{report.longrepr}: mark the test slow, or add the library to [test] in pyproject.toml"
+    return report
 
 
 @pytest.fixture(autouse=True)

@@ -6,13 +6,13 @@ import gapline as gl
 from capture.neutral_traces import CARRIERS, table, write
 from gapline.errors import TraceError
 
-# Arrow tables and pandas frames need pyarrow, which `make test` does without.
-NEEDS_PYARROW = ("as_pandas",)
+# Made by libraries that `make test` does without.
+OTHERS = ("as_pyarrow", "as_duckdb")
 
 
 @pytest.mark.parametrize(
     "carrier",
-    [pytest.param(one, marks=pytest.mark.slow) if one.__name__ in NEEDS_PYARROW else one for one in CARRIERS],
+    [pytest.param(one, marks=pytest.mark.slow) if one.__name__ in OTHERS else one for one in CARRIERS],
 )
 def test_every_carrier_gives_the_same_campaign(carrier, tmp_path):
     campaign = gl.read(carrier(tmp_path))

@@ -24,6 +24,7 @@ def hitting_time(trace, goal):
     return min(times, default=None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_ert_equals_cocopps(seed):
     toolsstats = quietly("cocopp.toolsstats")
@@ -48,6 +49,7 @@ def test_recorded_values_of_cocopp():
     assert frame.select("ert", "success_rate", "successes").row(0) == (8.0, 2 / 3, 2)
 
 
+@pytest.mark.slow
 def test_ert_equals_iohinspectors():
     """Iohinspector has no row for a run without a candidate, so the runs here all have one."""
     metrics = quietly("iohinspector.metrics")

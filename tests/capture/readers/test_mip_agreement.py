@@ -99,11 +99,16 @@ class Told(NamedTuple):
 
 
 RUNS = (("max", ""), ("min", ""), ("negative", ""), ("infeasible", ""), ("min", "time"), ("max", "nodes"))
-CASES = [(solver, *run) for solver in SOLVERS for run in RUNS]
+# `make test` does not install CBC.
+CASES = [
+    pytest.param((solver, *run), marks=pytest.mark.slow if solver == "cbc" else (), id="-".join((solver, *run)))
+    for solver in SOLVERS
+    for run in RUNS
+]
 EARLY = re.compile(r"feasible solution found by trivial heuristic after (\S+) seconds, objective value (\S+)")
 
 
-@pytest.fixture(scope="module", params=CASES, ids="-".join)
+@pytest.fixture(scope="module", params=CASES)
 def told(request, tmp_path_factory):
     solver, kind, limit = request.param
     place = tmp_path_factory.mktemp(solver)

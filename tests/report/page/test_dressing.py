@@ -90,7 +90,6 @@ def test_tables_of_the_page_are_saved_by_the_same_rules(page, name):
     assert saved_as(page, "md", name) == to_markdown(table)
 
 
-@pytest.mark.slow
 @needs_latex
 def test_latex_of_the_page_compiles_whatever_the_names(open_page, tmp_path):
     """Letters come out as Python escapes them, in tables longer than a page too."""

@@ -17,7 +17,11 @@ from gapline.report.write import study_tables
 from gapline.report.writers.latex import to_latex
 from report.report_studies import hostile, paper_sized, paper_sized_analyses
 
-needs_latex = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+
+def needs_latex(test):
+    """Mark a test that typesets: `make test` installs no LaTeX."""
+    return pytest.mark.slow(pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")(test))
+
 
 BARE = "\\documentclass{article}\n\\usepackage{booktabs,longtable}\n"
 PREAMBLE = BARE + "\\usepackage[utf8]{inputenc}\\usepackage[T1]{fontenc}\\usepackage{lmodern}\n"
@@ -51,7 +55,6 @@ def written(study, analysis):
     return macros, methods_latex(study, said.facts, said.headline) + body, "\\clearpage\\sloppy\n" + used, tables
 
 
-@pytest.mark.slow
 @needs_latex
 @pytest.mark.parametrize("packages", [PREAMBLE, BARE], ids=["T1", "bare"])
 def test_every_table_of_20_arms_on_200_instances_is_as_wide_as_the_text(tmp_path, packages):

@@ -16,7 +16,7 @@ from gapline.run.where.slurm_queue import SlurmQueue
 from patience import PATIENCE
 
 pytest.importorskip("submitit")
-pytestmark = pytest.mark.usefixtures("slurm")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("slurm")]
 SEEDS = (1, 2)
 # A solver that waits is two processes, both of which write down who they are.
 TWO_RUNS = 4
