@@ -7,6 +7,7 @@ import pytest
 import gapline as gl
 from gapline.errors import HorizonError, UsageError
 from gapline.scoring.curve import evaluate_steps
+from gapline.summary.bands import drawn_bands
 
 
 def prepared(instances=4, *, spread=True):
@@ -32,9 +33,11 @@ def test_the_band_holds_the_exact_curve(weighting):
     assert band.equals(gl.curve_bands(envelopes, snapshot, points=41, draws=200, weighting=weighting))
 
 
-def test_instances_that_are_alike_leave_no_band():
-    band = gl.curve_bands(*prepared(spread=False), points=11, draws=50)
-    assert np.allclose(band["low"], band["high"], rtol=0, atol=1e-13)
+@pytest.mark.parametrize("method", ["skew-t", "percentile"])
+def test_instances_that_are_alike_leave_no_band(method):
+    band = gl.curve_bands(*prepared(spread=False), points=11, draws=50, method=method, simultaneous=True)
+    assert [band[name].null_count() for name in ("low", "high", "joint_low", "joint_high")] == [11] * 4
+    assert drawn_bands(band) is None
 
 
 def test_band_of_an_attainment_curve():

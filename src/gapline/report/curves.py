@@ -195,7 +195,8 @@ def study_curves(
     mean_bands = drawn_bands(curve_bands(study.envelopes, study.snapshot, kernel=study.kernels[0], **drawn))
     attained = drawn_bands(curve_bands(study.envelopes, study.snapshot, goal=study.goals[0], **drawn))
     # Asked for and not there is said, not left to be noticed.
-    lacking = None if mean_bands is not None else "no bands: every curve has a panel with one instance"
+    why = "no bands: every curve has a panel with one instance, or instances that are all alike"
+    lacking = None if mean_bands is not None else why
     return replace(
         pair, mean_bands=mean_bands, attainment_bands=attained, no_bands=lacking, band_words=study.band_words
     )

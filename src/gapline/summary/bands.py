@@ -26,6 +26,8 @@ from gapline.summary.student import panel_centred, stratified_moments, student_i
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+# What is left of the spread of instances that are all alike.
+_ROUNDING = 1e-12
 
 
 def curve_bands(
@@ -55,7 +57,7 @@ def curve_bands(
     and joint_high. The band says what other instances of the same panels might have given: the pointwise one at each
     time by itself, the joint one at all times together. It is drawn by Student's t over instances (guarded against
     skewness, but under the method `t`), by the percentile bootstrap under that method alone. A panel with one instance
-    leaves nothing to judge by: the ends are null.
+    leaves nothing to judge by: the ends are null. So they are where all instances of each panel have the same curve.
     """
     expect(envelopes, Envelopes, "curve_bands")
     snapshot = as_snapshot(snapshot)
@@ -77,6 +79,8 @@ def curve_bands(
         # Ends beyond what a gap or a share can be say nothing: no instance can lie there.
         least, most = (0.0, 1.0) if goal is not None else kernel_range(parse_kernel(kernel).name)
         pull = None if lone_panels(strata).size else _pull(curves, shares, strata, rule)
+        if pull is not None and np.abs(pull).max() <= _ROUNDING:
+            pull = None
         levels = {"": level}
         if simultaneous:
             levels["joint_"] = level if pull is None else joint_level(pull, strata, level=level, seed=seed)

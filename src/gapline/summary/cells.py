@@ -143,6 +143,11 @@ def remaining_pairs(declared: Sequence[Pair], arms: Sequence[str]) -> list[Pair]
     return [pair for pair in combinations(arms, 2) if frozenset(pair) not in taken]
 
 
+def why_all_alike(instances: int) -> str:
+    """Say why instances that do not differ give no interval."""
+    return f"the {instances} instances are all alike: no spread to judge by"
+
+
 def lone_panels(strata: Integers) -> Integers:
     """Return the numbers of the panels with one instance: what others of such a panel would give cannot be seen."""
     return np.flatnonzero(np.bincount(strata) == 1)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gapline.errors import UsageError, listing
 from gapline.summary import intervals
-from gapline.summary.cells import TIE
+from gapline.summary.cells import TIE, why_all_alike
 from gapline.summary.draws import DrawnSums
 from gapline.summary.sign_flip import flip_interval, flip_p, flip_signs, smallest_flip_p
 from gapline.summary.student import Moments, panel_centred, stratified_moments, student_interval, student_p
@@ -221,7 +221,7 @@ class Estimate:
 
     def _without_spread(self) -> Judgement:
         """Judge instances that are all alike: their number gives a p, and nothing gives an interval."""
-        why = f"the {self.instances} instances are all alike: no spread to judge by"
+        why = why_all_alike(self.instances)
         if abs(self.value) <= _ROUNDING:
             return Judgement(None, None, 1.0, None, why)
         smallest = 2.0 ** (1 - self.instances)

@@ -126,6 +126,15 @@ def test_the_geometric_mean_of_scores_by_hand():
         arm_averages(scores, shift=0.0)
 
 
+def test_the_interval_of_an_average_needs_spread_and_stays_within_the_range_of_the_kernel():
+    """Two of three instances are empty: by the draws alone the interval would end above 1."""
+    wide = {"i": [0.5], "j": [1], "k": [1]}
+    rows = arm_averages(scores_of({"a": wide, "b": {name: [0.7] for name in wide}}), draws=200).frame.rows_by_key("arm")
+    ((_, low, high, _),) = rows["a"]
+    assert (low < 0.5, high) == (True, 1.0)
+    assert rows["b"][0][1:3] == (None, None)
+
+
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.sampled_from(NEAR)), min_size=1))
 def test_chances_equal_those_of_every_run_meeting_every_other(runs):
     """Also at the edge of a tie, and where a score overflows: infinity neither beats nor ties with itself."""

@@ -96,6 +96,9 @@ def test_an_arm_that_always_wins_is_said_to_and_has_a_rating_by_the_prior_alone(
     assert found.unbounded == "a never lost to b: without the prior there are no finite ratings"
     assert found.frame["rating"][0] - found.frame["rating"][1] == pytest.approx(400 * math.log10(7))
     assert found.frame.select("arm", "wins", "ties", "losses").rows() == [("a", 3, 0, 0), ("b", 0, 0, 3)]
+    # No draw of instances differs from another, so there is no interval.
+    assert found.frame["low"].null_count() == found.frame["high"].null_count() == 2
+    assert found.reason == "the 3 instances are all alike: no spread to judge by"
     bare = ratings(scores_of(table), prior=0)
     assert bare.frame["rating"].null_count() == 2
     assert bare.unbounded is not None

@@ -130,7 +130,9 @@ def test_numbers_under_other_keys_are_not_counted_as_compared(copied, tmp_path):
     assert look(copied, tmp_path / "ours").differences[0].member == "results/results.json"
 
 
-@pytest.mark.parametrize("said", ["0.1.0 as checked by three referees", "", "1", "1.0 1.0", "x" * 5, "1." + "2" * 80])
+@pytest.mark.parametrize(
+    "said", ["0.1.0 as checked by three referees", "missing", "", "1", "1.0 1.0", "x" * 5, "1." + "2" * 80]
+)
 def test_only_a_version_is_taken_for_a_version(copied, tmp_path, said):
     """What stands in the place of a version would else be exchanged for ours in every text."""
     for path in (copied / "results").rglob("*.md"):

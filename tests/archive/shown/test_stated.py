@@ -37,9 +37,12 @@ def test_an_instance_that_was_changed_is_found_by_the_register(copied):
 def test_instances_that_are_not_included_are_said_to_be_where_they_are(copied):
     stated = json.loads((copied / "package.json").read_text())["instances"]
     stated["small-n30-1"] |= {"included": False, "where": "https://example.org/set"}
-    (copied / INSTANCE).unlink()
     document = json.loads((copied / "package.json").read_text()) | {"instances": stated}
     (copied / "package.json").write_text(json.dumps(document))
+    # A file that is there was changed, or the statement is wrong: nothing of it may pass as absent.
+    (one,) = look(copied, show_instances).differences
+    assert (one.member, one.said[:16]) == (INSTANCE, "expected no file")
+    (copied / INSTANCE).unlink()
     shown, left = look(copied, show_instances).rows
     assert (shown.number, shown.outcome) == (1, Outcome.SHOWN)
     assert (left.number, left.why) == (1, "not included; where to get them: https://example.org/set")

@@ -100,6 +100,8 @@ def test_a_torn_value_is_not_believed():
 def test_two_solves_in_one_log_are_two_runs():
     runs = read(LOG + LOG.replace(b"time limit = 10 sec", b"no time limit")).runs
     assert [(run.horizon, len(run.time)) for run in runs] == [(10.0, 4), (None, 4)]
+    header = LOG[: LOG.index(b"[  0 sec")]
+    assert [(len(run.time), run.status) for run in read(header + LOG).runs] == [(0, "killed"), (4, "finished")]
 
 
 def test_a_log_without_a_solution_is_an_empty_run():

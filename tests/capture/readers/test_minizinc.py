@@ -112,6 +112,28 @@ def test_several_runs_in_one_text():
     assert [run.where for run in found.runs] == ["run 1", "run 2", "run 3"]
 
 
+LIMIT = "% Time limit exceeded!\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        (TEXT.partition("==========")[0] + LIMIT, ["time-limit", "finished"]),
+        (TEXT.partition("==========")[0], ["unknown", "finished"]),
+        (STREAM.rpartition('{"type": "status"')[0], ["killed", "unknown"]),
+    ],
+)
+def test_a_run_without_an_end_ends_where_the_clock_starts_again(text, ends):
+    """Two runs that met their limit were one run with the best of both."""
+    following = STREAM if text.startswith("{") else TEXT
+    whole = [candidates(run) for run in read_log(READER, following).runs]
+    found = read_log(READER, text + following)
+    assert [candidates(run) for run in found.runs] == whole * 2
+    assert [run.where for run in found.runs] == ["run 1", "run 2"]
+    assert found.runs[0].carried.get("claim") is None
+    assert [run.status for run in found.runs] == ends
+
+
 def test_a_text_that_breaks_off_inside_a_solution_is_killed():
     (run,) = read_log(READER, TEXT[: TEXT.index("_objective = -2.5")]).runs
     assert candidates(run) == [(0.35, 40), (0.35, 38)]

@@ -73,6 +73,11 @@ def test_a_torn_value_is_not_believed():
 
 def test_concatenated_logs_are_several_runs():
     assert [len(run.time) for run in read(LOG + LOG).runs] == [2, 2]
+    # Killed solves print no status: the clock of the next one starts again.
+    killed = b"0.10/0.12\to 9\n0.90/5.00\to 7\n"
+    found = read(killed + killed.replace(b"9", b"8"))
+    assert [run.objective.tolist() for run in found.runs] == [[9.0, 7.0], [8.0, 7.0]]
+    assert [run.status for run in found.runs] == ["killed", "killed"]
 
 
 def test_other_text_is_refused():

@@ -80,6 +80,11 @@ def test_a_bad_score_is_rejected_with_a_reason():
     assert len(found.problems) == 2
 
 
+def test_two_runs_in_one_file_are_refused():
+    with pytest.raises(TraceError, match=r"BEST_SCORE\.csv:6: expected rows of one run, got a second header"):
+        read(LOG + LOG)
+
+
 def test_other_headers_are_refused():
     with pytest.raises(TraceError, match="expected timeMillisSpent,score, got 'a,b'"):
         read(b"a,b\n")

@@ -14,6 +14,8 @@ from gapline.summary.means import check_horizons
 from gapline.summary.tails import t_quantile
 
 Floats = NDArray[np.float64]
+# Draws of instances that are all alike differ by the last digits of their fit.
+_ROUNDING = 1e-10
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -33,6 +35,8 @@ class DrawnTable(ReadTable):
 def drawn_ends(draws: Floats, value: Floats, strata: NDArray[np.int64], *, level: float) -> tuple[Floats, Floats]:
     """Return value ± t · error for columns of draws; not numbers where a panel has one instance, or of one draw.
 
+    Nor where draws differ by rounding alone: without spread there is no interval.
+
     Draws of n instances have (n - 1)/n of the variance that others have, and n - 1 degrees of freedom: with few
     instances their percentiles would be far too near.
 
@@ -45,6 +49,7 @@ def drawn_ends(draws: Floats, value: Floats, strata: NDArray[np.int64], *, level
     if np.any(size == 1) or len(draws) < 2:
         return np.full(value.shape, np.nan), np.full(value.shape, np.nan)
     error = draws.std(axis=0, ddof=1) * np.sqrt(units / (units - panels))
+    error[error <= _ROUNDING * np.maximum(1.0, np.abs(value))] = np.nan
     reach = t_quantile((1 + level) / 2, units - panels) * error
     return value - reach, value + reach
 

@@ -14,6 +14,7 @@ from gapline.analysis.neighbours.compared import Compared, DrawnTable, compare_c
 from gapline.errors import UsageError
 from gapline.model.compiled import compiled
 from gapline.model.tables import ARM_AVERAGES
+from gapline.scoring.kernels import kernel_range
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
 from gapline.summary.cells import TIE, finite_or_none
@@ -170,8 +171,9 @@ def arm_averages(
         middle = interquartile_mean(values)
         if np.bincount(strata)[strata].min() > 1:
             drawn = interquartile_means(values, draw_counts(strata, draws=draws, seed=seed), place)
-            low, high = drawn_ends(drawn[:, None], np.array([middle]), strata, level=level)
-            ends = float(low[0]), float(high[0])
+            found = drawn_ends(drawn[:, None], np.array([middle]), strata, level=level)
+            low, high = np.clip([end[0] for end in found], *kernel_range(compared.reading.kernels[0]))
+            ends = finite_or_none(low), finite_or_none(high)
         rows.append((arm, middle, *ends, geometric))
     frame = pl.DataFrame(rows, schema=ARM_AVERAGES, orient="row")
     reading = replace(compared.reading, weighting=parse_weighting(weighting).value)

@@ -13,7 +13,7 @@ from gapline.analysis.neighbours.improvement import DRAWS
 from gapline.errors import UsageError, listing
 from gapline.model.tables import RATINGS
 from gapline.scoring.scores import Scores
-from gapline.summary.cells import sign, why_no_spread
+from gapline.summary.cells import sign, why_all_alike, why_no_spread
 from gapline.summary.draws import DrawnSums
 
 Floats = NDArray[np.float64]
@@ -110,6 +110,7 @@ def ratings(
         sums = DrawnSums(strata, np.ascontiguousarray(flat), draws=draws, seed=seed).over()
         drawn = sum(sums, start=np.zeros(sums[0].shape)).reshape(draws, len(names), len(names))
         low, high = drawn_ends(_fit(drawn, prior), rated, strata, level=level)
+        reason = why_all_alike(len(strata)) if np.isnan(low).all() else None
     counts = [[int((row == side).sum()) for side in (-1, 0, 1)] for row in signs]
     points = [[CENTRE + SCALE * float(x) if np.isfinite(x) else None for x in row] for row in (rated, low, high)]
     rows = [(name, points[0][k], points[1][k], points[2][k], *counts[k]) for k, name in enumerate(names)]

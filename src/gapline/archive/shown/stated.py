@@ -117,9 +117,12 @@ def show_instances(source: Source, package: PackageDocument | None, contract: Co
         if len(digests) > 1:
             said = f"instance {instance.name}: expected {wanted[0][1]}, as {_REGISTER} has it, got {wanted[1][1]}"
             differing.append(Difference(DOCUMENT, said))
-        if instance.name in absent:
-            continue
         found = _digest(source.folder / instance.path)
+        if instance.name in absent:
+            if found is not None:
+                said = f"expected no file, as {DOCUMENT} says that it is not included, got one"
+                differing.append(Difference(instance.path, said))
+            continue
         if found is None and package is None:
             lost.append(instance.name)
         elif not digests:

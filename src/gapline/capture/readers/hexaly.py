@@ -75,7 +75,9 @@ def _read(log: LogFile) -> Found:
         where = f"{log.path}:{number}"
         if not banner and (match := _VERSION.match(text)):
             banner = {"solver": match[1].lower(), "solver_version": match[2]}
-        if text.startswith(("Model:", "[objective direction")) and (solve.has_events or solve.ended):
+        # A solve that was killed before its first row has a header and no more.
+        is_over = solve.has_events or solve.ended or (solve.started and text.startswith("Model:"))
+        if is_over and text.startswith(("Model:", "[objective direction")):
             _close(found, solve, log.path, banner)
             solve = _Solve(EventList(found.problems))
         if match := _EVENT.match(text):

@@ -1,7 +1,8 @@
 """MiniZinc's output with `--output-time`: solutions between separators, or the JSON stream (`--json-stream`)."""
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from gapline.capture.loglines import EventList, parse_number
 from gapline.capture.loosejson import as_float, json_lines
@@ -75,7 +76,7 @@ def _looks_like(_path: str, head: bytes) -> bool:
 def _read(log: LogFile) -> Found:
     found = Found()
     is_stream = _STREAM.match(log.head[: 64 * 1024]) is not None
-    searches = _read_stream(log, found) if is_stream else _read_text(log, found)
+    searches = list(_apart(_read_stream(log, found) if is_stream else _read_text(log, found)))
     if not searches:
         raise TraceError(
             f"{log.path}: expected MiniZinc's output, got no solution, no status and no statistics",
@@ -84,6 +85,19 @@ def _read(log: LogFile) -> Found:
     for search in searches:
         found.runs.append(_finish(search, found, log, is_last=search is searches[-1], is_stream=is_stream))
     return found.numbered()
+
+
+def _apart(searches: Iterable[_Search]) -> Iterator[_Search]:
+    """Yield the searches; one that met its limit may print no end, but the clock of the next one starts at 0 again."""
+    for search in searches:
+        first, latest = 0, 0.0
+        for place, solution in enumerate(search.solutions):
+            time = parse_number(solution.time) if isinstance(solution.time, str) else solution.time
+            if time is not None and time < latest:
+                yield _Search(search.solutions[first:place], timed_out=search.timed_out, resolution=search.resolution)
+                first = place
+            latest = latest if time is None else time
+        yield replace(search, solutions=search.solutions[first:]) if first else search
 
 
 def _read_text(log: LogFile, found: Found) -> list[_Search]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from gapline.capture.loglines import EventList, Telling, shown
+from gapline.capture.loglines import EventList, Telling, parse_number, shown
 from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
 
@@ -47,11 +47,14 @@ class _Solve:
     closed: bool = False
     clocks: set[str] = field(default_factory=set)
     decimals: int = 0
+    latest: float = 0.0
 
-    def begins_another(self, word: str) -> bool:
-        """Say whether a value, or the status `word`, belongs to the next solve."""
+    def begins_another(self, word: str, stamp: str | None) -> bool:
+        """Say whether a value, or the status `word`, belongs to the next solve; `stamp` is that of its own line."""
+        time = parse_number(stamp or "")
         if self.closed or not word:
-            return self.closed
+            # A solve that was killed has no status, but the clock of the next one starts at 0 again.
+            return self.closed or (time is not None and time < self.latest)
         # Sugar prints `s SATISFIABLE`, its values, and `s OPTIMUM FOUND` at the end.
         goes_on = self.word == "SATISFIABLE" and word == "OPTIMUM FOUND" and len(self.events) > 0
         return bool(self.word) and not goes_on
@@ -74,18 +77,17 @@ def _read(log: LogFile) -> Found:
         value, ends = _VALUE.match(body), body.startswith("s ")
         seen = seen or value is not None or (ends and number != lines.torn_at)
         word = body[2:].strip() if ends else ""
-        if (value or ends) and number != lines.torn_at and solves[-1].begins_another(word):
+        own = outer[2] if outer else value[2] if value else None
+        if (value or ends) and number != lines.torn_at and solves[-1].begins_another(word, own):
             solves.append(_Solve(EventList(found.problems)))
         solve = solves[-1]
         if value and number == lines.torn_at:
             found.refuse_torn(where, text)
         elif value:
-            if outer:
+            if own is not None:
                 solve.clocks.add("wall")
-                stamp = outer[2]
-            elif value[2] is not None:
-                solve.clocks.add("wall")
-                stamp = value[2]
+                solve.latest = parse_number(own) or 0.0
+                stamp = own
             elif stamp is not None:
                 solve.clocks.add(comment_clock)
             if stamp is not None:

@@ -72,6 +72,8 @@ def _read(log: LogFile) -> Found:
             continue
         last = text
         where = f"{log.path}:{number}"
+        if _HEADER.match(text.encode()):
+            raise TraceError(f"{where}: expected rows of one run, got a second header", hint="split the file by run")
         cells = next(csv.reader([text.replace("\0", "�")]))
         # A last line without its end is whole where its last cell is quoted to the end.
         if len(cells) < 2 or (number == lines.torn_at and not text.endswith('"')):
