@@ -188,6 +188,7 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
     # The first side leads: sides that declare other choices were refused above.
     boot = Bootstrap(both, weighting=lead.weighting, draws=lead.draws, seed=lead.seed)
     whole = boot.difference("2", "1")
+    compared = replace(both.reading.instance_set, arms=(first.name, second.name), instances=whole.instances)
     judged = whole.judge(method=lead.interval, level=lead.level)
     panels = panel_differences(boot, lead.interval, lead.level)
     lacking = len(boot.cells.units) - whole.instances
@@ -220,7 +221,7 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
         machines=machines,
         estimate=whole,
         scores=both,
-        reading=boot.reading,
+        reading=replace(boot.reading, instance_set=compared),
         method=lead.interval,
         level=lead.level,
         draws=lead.draws,
@@ -378,8 +379,8 @@ def paired_scores(first: Side, second: Side) -> Scores:
     coverage = add_coverage([part.reading.coverage for part in parts])
     scale = join_time_scales([part.reading.time_scale for part in parts])
     packages = tuple(dict.fromkeys(package for part in parts for package in part.reading.packages))
-    # Two arms are compared on the instances that both ran, whatever others ran; nothing is ranked.
-    alone = InstanceSet(parts[0].reading.instance_set.rule)
+    # Two arms are compared on the instances that both ran, whatever others ran.
+    alone = InstanceSet(parts[0].reading.instance_set.rule, arms=("1", "2"))
     reading = replace(parts[0].reading, coverage=coverage, time_scale=scale, packages=packages, instance_set=alone)
     return replace(parts[0], frame=frame, reading=reading)
 
