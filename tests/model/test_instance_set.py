@@ -24,7 +24,7 @@ def table(sets, panel="p"):
             {"a": WHOLE, "b": EASY, "c": WHOLE, "d": "jm"},
             {},
             ("a", "c"),
-            "ranked on 4 instances: a, c; other instances, not ranked: b (2 of these 4), d (1 of these 4 and 1 others)",
+            "ranked on 4 instances: a, c; other instances, not ranked: b (2 of these 4), d (1 of these 4 and 1 other)",
         ),
         # More arms before more instances; of as many arms those with more instances.
         ({"a": WHOLE, "b": WHOLE, "c": EASY, "d": EASY, "e": EASY}, {}, ("c", "d", "e"), None),

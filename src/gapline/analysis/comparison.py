@@ -15,7 +15,7 @@ from gapline.model.document import as_document
 from gapline.model.instance_set import InstanceSet
 from gapline.model.reading import add_coverage
 from gapline.model.tables import COMPARISON
-from gapline.model.text import meant
+from gapline.model.text import counted, meant
 from gapline.model.time_scale import join_time_scales
 from gapline.reference.alarm import Alarm
 from gapline.reference.contradictions import find_contradictions
@@ -193,7 +193,9 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
     panels = panel_differences(boot, lead.interval, lead.level)
     lacking = len(boot.cells.units) - whole.instances
     if lacking:
-        notes.append(f"compared on the {whole.instances} instances that both ran; {lacking} others have one of the two")
+        both_ran, others = counted(whole.instances, "instance"), counted(lacking, "other")
+        verb = "has" if lacking == 1 else "have"
+        notes.append(f"compared on the {both_ran} that both ran; {others} {verb} one of the two")
     machines = (tuple(first.machines()), tuple(second.machines()))
     if _differ(machines):
         scaled = f"their times are scaled: {both.reading.time_scale}" if both.reading.time_scale else ""

@@ -72,7 +72,8 @@ class InstanceSet:
 
     def _difference(self, other: OtherInstances) -> str:
         of = f"{other.shared:,} of these {self.instances:,}" if other.shared else f"none of these {self.instances:,}"
-        return f"{other.arm} ({of}{f' and {other.more:,} others' if other.more else ''})"
+        more = f" and {counted(other.more, 'other')}" if other.more else ""
+        return f"{other.arm} ({of}{more})"
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
