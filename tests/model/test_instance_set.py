@@ -63,6 +63,13 @@ def table(sets, panel="p"):
             (),
             "no arm is ranked: no two solvers ran the same instances",
         ),
+        # A descriptive ladder beside two arms makes no solvers of them.
+        (
+            {"a": WHOLE, "b": EASY, "s1": EASY, "s2": EASY},
+            {"ladders": [["s1", "s2"]], "tier_two": ["s1", "s2"]},
+            (),
+            "no arm is ranked: no two arms ran the same instances",
+        ),
     ],
 )
 def test_the_largest_group_of_arms_with_the_same_instances_is_ranked(sets, choices, arms, words):
