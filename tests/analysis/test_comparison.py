@@ -104,6 +104,29 @@ def test_one_instance_has_a_reason_and_cannot_pass_a_gate():
         found.gate(0.002)
 
 
+def test_berthold_beyond_its_envelope_says_nothing_of_two_arms_and_passes_no_gate():
+    """Only runs of the two count: the reference that a third arm beats is none of their matter."""
+    ends = {"a": (12.0, 13.0), "b": (9.5, 12.5), "c": (12.5, 14.0)}
+    runs = [
+        {"arm": arm, "instance": f"i{k}", "seed": 1, "horizon": 10.0, "trace": [(1.0, end + 0.1 * k)]}
+        for arm, pair in ends.items()
+        for k, end in enumerate((*pair, 12.0, 14.0))
+    ]
+    snapshot = gl.Snapshot.from_values({f"i{k}": 10.0 for k in range(4)}, name="mine")
+    study = gl.open_study(gl.Campaign.from_runs(runs), snapshots=[snapshot], kernels=["berthold"], draws=50)
+    sides = {arm: Side("study", arm, study) for arm in ends}
+    found = compare_sides(sides["a"], sides["b"])
+    why = "berthold counts beating the reference as a loss, and 1 run beat it: shown, not ranked"
+    assert (found.verdict, found.reason, found.p, found.low, found.high) == ("no difference shown", why, *[None] * 3)
+    assert set(found.frame["reason"]) == {why}
+    assert found.difference is not None
+    with pytest.raises(GaplineError, match="berthold counts beating the reference as a loss"):
+        found.gate(0.1)
+    assert compare_sides(sides["a"], sides["c"]).p is not None
+    assert found.reading.instance_set.arms == ("study:a", "study:b")
+    assert found.reading.instance_set.instances == 4
+
+
 def test_the_same_arm_twice_and_unknown_arms_are_refused():
     with pytest.raises(UsageError, match="twice"):
         compare_sides(side(), side())

@@ -1,5 +1,6 @@
 """Ladders: what each step delivers, and that the campaign itself is counted without them."""
 
+import polars as pl
 import pytest
 
 import gapline as gl
@@ -96,6 +97,20 @@ def test_without_a_contract_columns_tell_and_a_wrong_one_is_refused(study):
     assert analyse(study, ladders=["slices"]).ladders["slices"].arms == ("sliced 5", "sliced 24", "sliced 96")
     with pytest.raises(UsageError, match="expected ladders or columns of the runs table, got slides"):
         study_ladders(study, ["slides"])
+
+
+def test_a_column_that_tells_steps_apart_is_the_ladder_of_these_steps_alone():
+    """Other arms have the column too, at one value: they are no steps."""
+    traces = [("step", 2), ("step", 10), ("step", 1), ("other", 1)]
+    rows = [(arm, f"i{k}", 1, time, 20.0 - time, 10.0, s) for arm, s in traces for k in range(2) for time in (1.0, 5.0)]
+    names = ["arm", "instance", "seed", "time", "objective", "horizon", "slices"]
+    snapshot = gl.Snapshot.from_values({"i0": 10.0, "i1": 10.0}, name="mine")
+    study = gl.open_study(gl.read(pl.DataFrame(rows, names, orient="row")), snapshots=[snapshot], draws=50)
+    (ladder,) = study_ladders(study).values()
+    steps = [("step slices=1", 1), ("step slices=2", 2), ("step slices=10", 10)]
+    assert ladder.frame.select("arm", "slices").rows() == steps
+    assert ladder.reading.instance_set.arms == ("step slices=1", "step slices=10", "step slices=2")
+    assert set(study.ranked_arms) == {"other", *ladder.arms}
 
 
 def test_the_design_counts_what_is_done_and_what_a_filter_leaves(tmp_path):

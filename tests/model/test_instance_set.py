@@ -24,7 +24,7 @@ def table(sets, panel="p"):
             {"a": WHOLE, "b": EASY, "c": WHOLE, "d": "jm"},
             {},
             ("a", "c"),
-            "ranked on 4 instances: a, c; other instances, not ranked: b (2 of these 4), d (1 of these 4 and 1 others)",
+            "ranked on 4 instances: a, c; other instances, not ranked: b (2 of these 4), d (1 of these 4 and 1 other)",
         ),
         # More arms before more instances; of as many arms those with more instances.
         ({"a": WHOLE, "b": WHOLE, "c": EASY, "d": EASY, "e": EASY}, {}, ("c", "d", "e"), None),
@@ -62,6 +62,13 @@ def table(sets, panel="p"):
             {"ladders": [["s1", "s2"]]},
             (),
             "no arm is ranked: no two solvers ran the same instances",
+        ),
+        # A descriptive ladder beside two arms makes no solvers of them.
+        (
+            {"a": WHOLE, "b": EASY, "s1": EASY, "s2": EASY},
+            {"ladders": [["s1", "s2"]], "tier_two": ["s1", "s2"]},
+            (),
+            "no arm is ranked: no two arms ran the same instances",
         ),
     ],
 )

@@ -99,9 +99,11 @@ def test_the_numbers_in_the_text_are_those_of_the_data():
     found = clauses(contracted())
     assert "50% of the cost_a, minimised" in found["objective"].text
     assert "2 threads" in found["threads"].text
-    assert "8 runs with 9 captured candidates, 1 candidate were" in found["failures"].text
+    assert "8 runs with 9 captured candidates, 1 candidate was rejected" in found["failures"].text
     assert "1 run without any valid candidate: such a run scores 1" in found["failures"].text
     assert "2 arms, 2 instances in 1 panel, 2 runs per arm and instance" in found["aggregation"].text
+    one = by_hand().envelopes.select(pl.col("seed") == by_hand().envelopes.runs["seed"].min())
+    assert "1 run per arm and instance" in clauses(by_hand(), envelopes=one)["aggregation"].text
     assert by_hand().references[0].snapshot.digest in found["reference"].text
     assert "only by more than a relative 1e-06" in found["reference"].text
     assert contracted().campaign.digest() in found["provenance"].text

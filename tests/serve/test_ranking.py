@@ -72,6 +72,20 @@ def test_berthold_ranks_nothing_where_a_reference_is_beaten(tmp_path):
         state = LiveStudy(study.path, clock=still).look()
     assert ranks_of(state, "berthold") == {"a": None, "b": None}
     assert ranks_of(state) == {"a": 1, "b": 2}
+    decided = {kernel: [pair["better"] for pair in found["pairs"]] for kernel, found in state["bounds"].items()}
+    assert decided == {"berthold": [], "squeezed": ["a"]}
+
+
+def test_berthold_ranks_nothing_where_the_arm_that_is_ahead_of_time_beat_a_reference(tmp_path):
+    """a has finished both instances and b one: they are ranked on that one, by what they are to run."""
+    with live_study(tmp_path / "study", kernels=("berthold",), instances={"i1": 10.0, "i2": 10.0}) as study:
+        study.run("a/i1/1", [(0.0, 9.0)])
+        study.run("a/i2/1", [(0.0, 12.0)])
+        study.run("b/i1/1", [(0.0, 12.0)])
+        state = LiveStudy(study.path, clock=still).look()
+    assert state["ranking"]["cells"] == 1
+    assert ranks_of(state, "berthold") == {"a": None, "b": None}
+    assert state["bounds"]["berthold"]["pairs"] == []
 
 
 def test_one_arm_has_no_rank_and_nothing_is_said_of_it(tmp_path):

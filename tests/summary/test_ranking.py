@@ -63,3 +63,5 @@ def test_arms_are_ranked_that_ran_the_same_instances_and_named_ones_on_those_tha
     found = ranking(boot, arms=["a", "b"])
     assert found.frame["arm"].to_list() == ["a", "b"]
     assert "1 of 2 instances" in found.notes[0]
+    # Where nobody is ranked, nothing is said of the instances that "all 0 arms" ran.
+    assert ranking(boot_of({"a": [1, 9], "b": [2]}, draws=50)).notes == ("no two arms ran the same instances",)

@@ -15,7 +15,7 @@ from gapline.model.document import as_document
 from gapline.model.instance_set import InstanceSet
 from gapline.model.reading import add_coverage
 from gapline.model.tables import COMPARISON
-from gapline.model.text import meant
+from gapline.model.text import counted, meant
 from gapline.model.time_scale import join_time_scales
 from gapline.reference.alarm import Alarm
 from gapline.reference.contradictions import find_contradictions
@@ -188,11 +188,14 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
     # The first side leads: sides that declare other choices were refused above.
     boot = Bootstrap(both, weighting=lead.weighting, draws=lead.draws, seed=lead.seed)
     whole = boot.difference("2", "1")
+    compared = replace(both.reading.instance_set, arms=(first.name, second.name), instances=whole.instances)
     judged = whole.judge(method=lead.interval, level=lead.level)
     panels = panel_differences(boot, lead.interval, lead.level)
     lacking = len(boot.cells.units) - whole.instances
     if lacking:
-        notes.append(f"compared on the {whole.instances} instances that both ran; {lacking} others have one of the two")
+        both_ran, others = counted(whole.instances, "instance"), counted(lacking, "other")
+        verb = "has" if lacking == 1 else "have"
+        notes.append(f"compared on the {both_ran} that both ran; {others} {verb} one of the two")
     machines = (tuple(first.machines()), tuple(second.machines()))
     if _differ(machines):
         scaled = f"their times are scaled: {both.reading.time_scale}" if both.reading.time_scale else ""
@@ -220,7 +223,7 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
         machines=machines,
         estimate=whole,
         scores=both,
-        reading=boot.reading,
+        reading=replace(boot.reading, instance_set=compared),
         method=lead.interval,
         level=lead.level,
         draws=lead.draws,
@@ -378,8 +381,8 @@ def paired_scores(first: Side, second: Side) -> Scores:
     coverage = add_coverage([part.reading.coverage for part in parts])
     scale = join_time_scales([part.reading.time_scale for part in parts])
     packages = tuple(dict.fromkeys(package for part in parts for package in part.reading.packages))
-    # Two arms are compared on the instances that both ran, whatever others ran; nothing is ranked.
-    alone = InstanceSet(parts[0].reading.instance_set.rule)
+    # Two arms are compared on the instances that both ran, whatever others ran.
+    alone = InstanceSet(parts[0].reading.instance_set.rule, arms=("1", "2"))
     reading = replace(parts[0].reading, coverage=coverage, time_scale=scale, packages=packages, instance_set=alone)
     return replace(parts[0], frame=frame, reading=reading)
 

@@ -80,7 +80,9 @@ def _steps(study: "Study", name: str) -> Ladder:
 
 
 def _column(study: "Study", name: str) -> Ladder:
-    part = study.envelopes.select(pl.col(name).is_not_null())
+    # A reader that tells the runs of an arm apart by the column puts it into their names: these are the steps then.
+    named = pl.col("arm").str.contains(f" {name}=", literal=True)
+    part = study.envelopes.select(pl.col(name).is_not_null() & (named | ~named.any()))
     return _ladder(study, name, (name,), _counts(study, part, ["arm", name]).sort(name, "arm"), ["arm", name])
 
 
@@ -107,8 +109,12 @@ def _ladder(study: "Study", name: str, settings: tuple[str, ...], frame: pl.Data
 
 def _label(groups: Sequence[str]) -> pl.Expr:
     """Name a step: its arm, with the setting where one arm has several."""
-    words = [pl.col("arm"), *(pl.format(f" {name}={{}}", name) for name in groups if name != "arm")]
-    return pl.concat_str(words)
+    settings = [name for name in groups if name != "arm"]
+    several = [
+        pl.when(pl.col(name).n_unique().over("arm") > 1).then(pl.format(f" {name}={{}}", name)).otherwise(pl.lit(""))
+        for name in settings
+    ]
+    return pl.concat_str(pl.col("arm"), *several)
 
 
 def _instance_set(study: "Study", frame: pl.DataFrame, groups: Sequence[str]) -> InstanceSet:

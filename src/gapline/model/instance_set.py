@@ -72,7 +72,8 @@ class InstanceSet:
 
     def _difference(self, other: OtherInstances) -> str:
         of = f"{other.shared:,} of these {self.instances:,}" if other.shared else f"none of these {self.instances:,}"
-        return f"{other.arm} ({of}{f' and {other.more:,} others' if other.more else ''})"
+        more = f" and {counted(other.more, 'other')}" if other.more else ""
+        return f"{other.arm} ({of}{more})"
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -142,7 +143,7 @@ def decide_instance_set(
     sizes = {key: len({unit_of[row] for row in rows}) for key, rows in groups.items()}
     most = max(sizes.values())
     if most < 2:
-        what = "two arms" if not step_of else "two solvers"
+        what = "two solvers" if any(names[row] in step_of for row in compared) else "two arms"
         return InstanceSet(rule, left_out=left_out, reason=f"no {what} ran the same instances")
     instances = {key: int(has[rows[0]].sum()) for key, rows in groups.items() if sizes[key] == most}
     largest = max(instances.values())

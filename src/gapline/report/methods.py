@@ -1,7 +1,7 @@
 """The methods paragraph, clause by clause: what neither contract nor data says is "not declared", never guessed."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from gapline.errors import listing
 from gapline.journal.fairness import who_kept
@@ -416,7 +416,8 @@ def _failures(study: Study, facts: StudyFacts) -> Clause:
     return Clause(
         "failures",
         f"Of {counted(coverage.runs, 'run')} with {counted(facts.captured, 'captured candidate')}, "
-        f"{counted(facts.rejected, 'candidate')} were rejected as invalid and {facts.late:,} came after the horizon; "
+        f"{counted(facts.rejected, 'candidate')} {'was' if facts.rejected == 1 else 'were'} rejected as invalid and "
+        f"{facts.late:,} came after the horizon; "
         f"they stay out of the envelope and are counted{unreadable}. {' '.join([*ended, *aside])} "
         f"{counted(coverage.empty, 'run')} without any valid candidate: such a run {worst} and stays in every "
         "denominator; means of final gaps are over the other runs.",
@@ -450,7 +451,8 @@ def _aggregation(study: Study, facts: StudyFacts) -> Clause:
         "run": "over runs, each counting alike",
     }
     seeds = study.envelopes.runs.group_by("arm", "instance").len()["len"]
-    per = " to ".join(dict.fromkeys((str(seeds.min()), str(seeds.max()))))
+    low, high = cast(int, seeds.min()), cast(int, seeds.max())
+    per = counted(low, "run") if low == high else f"{low} to {high} runs"
     # An unbalanced table changes what the means are over, so the paragraph says so itself.
     balance = study.summary.balance
     ranked = str(study.instance_set)
@@ -459,7 +461,7 @@ def _aggregation(study: Study, facts: StudyFacts) -> Clause:
     return Clause(
         "aggregation",
         f"Arithmetic means are taken {orders[study.weighting]}: {counted(facts.arms, 'arm')}, "
-        f"{counted(facts.instances, 'instance')} in {counted(facts.panels, 'panel')}, {per} runs per arm and "
+        f"{counted(facts.instances, 'instance')} in {counted(facts.panels, 'panel')}, {per} per arm and "
         f"instance.{gaps}",
     )
 

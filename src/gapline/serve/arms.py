@@ -15,7 +15,7 @@ from gapline.scoring.kernels import Kernel
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import run_weights
 from gapline.serve.bounds import Bounds, bound_means, bound_unbegun, is_decided
-from gapline.serve.ranking import rank_finished
+from gapline.serve.ranking import rank_among, rank_finished
 from gapline.serve.scale import Against
 
 Floats = NDArray[np.float64]
@@ -68,7 +68,7 @@ class ArmBounds:
         running: Mapping[RunKey, Sequence[Bounds]],
         best_known: BestKnown,
     ) -> dict[str, Any]:
-        known_ends = self._ends(place, table, best_known)
+        kernel, known_ends = self._against.kernels[place].name, self._ends(place, table, best_known)
         low, high, settled = known_ends.low.copy(), known_ends.high.copy(), known_ends.settled
         for key, bounds in running.items():
             row = self._place.get(key)
@@ -84,8 +84,9 @@ class ArmBounds:
                 ends[arm] = bound_means(low[rows], high[rows], self._weights[rows])
             bottom, top = ends.get(arm, (None, None))
             arms.append({"arm": arm, "low": bottom, "high": top, "open": open_runs})
-        # A mean over other instances stands for nothing that could be decided.
-        compared = [arm for arm in self._rows if self.ranked.ranked(arm)]
+        # A mean over other instances, or of a kernel that ranks nothing here, stands for nothing that could be decided.
+        unranked = table.scores is not None and rank_among(table.scores, self.ranked).why_unranked(kernel)
+        compared = [] if unranked else [arm for arm in self._rows if self.ranked.ranked(arm)]
         pairs = []
         for a, b in combinations(compared, 2):
             decided = a in ends and b in ends and is_decided(ends[a], ends[b])

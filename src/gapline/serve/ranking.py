@@ -42,10 +42,9 @@ def rank_finished(scores: Scores | None, cells: pl.DataFrame, ranked: InstanceSe
     if scores is None or frame is None or common is None or not common.height:
         return found | {"words": f"no rank yet: {every} have finished no cell in common{others}"}
     kept = replace(scores, frame=frame.join(common, on=_CELL, how="semi", maintain_order="left"))
-    summary = summarise(kept, weighting=weighting)
+    summary = summarise(rank_among(kept, ranked), weighting=weighting)
     for kernel in summary.kernels:
-        reading = replace(summary.reading, kernels=(kernel,), instance_set=ranked)
-        order = order_arms(replace(summary, reading=reading))
+        order = order_arms(replace(summary, reading=replace(summary.reading, kernels=(kernel,))))
         means = dict(summary.frame.select("arm", kernel).iter_rows())
         found["arms"][kernel] = {
             arm: {"rank": order.ranks.get(arm), "mean": number_or_overflow(means[arm])} for arm in order.compared
@@ -55,6 +54,11 @@ def rank_finished(scores: Scores | None, cells: pl.DataFrame, ranked: InstanceSe
     else:
         words = f"ranked on {common.height:,} of {counted(planned, 'cell')}, those that {every} have finished so far"
     return found | {"cells": common.height, "words": words + others}
+
+
+def rank_among(scores: Scores, ranked: InstanceSet) -> Scores:
+    """Return the scores with the arms that are ranked by what they are to run, not by what they have run so far."""
+    return replace(scores, reading=replace(scores.reading, instance_set=ranked))
 
 
 def _common(frame: pl.DataFrame, arms: int) -> pl.DataFrame:

@@ -81,7 +81,7 @@ def ranking(
     notes: list[str] = []
     places: list[tuple[int, int]] | None = None
     apart: frozenset[frozenset[str]] = frozenset()
-    if not np.array_equal(common, has.any(axis=0)):
+    if names and not np.array_equal(common, has.any(axis=0)):
         notes.append(f"ranked on the {int(common.sum())} of {len(common)} instances that all {len(rows)} arms ran")
     if not names:
         notes.append(boot.reading.instance_set.reason or "fewer than two arms are compared: nothing to rank")
