@@ -219,7 +219,7 @@ def _alarms(study: Study) -> list[Clause]:
     if not study.alarms:
         return []
     shown = listing(map(str, study.alarms), most=3)
-    text = f"{counted(len(study.alarms), 'integrity alarm')}, so that no order of the arms is stated: {shown}."
+    text = f"{counted(len(study.alarms), 'integrity alarm')}, so that no arm is called better than another: {shown}."
     return [Clause("integrity alarms", text)]
 
 
