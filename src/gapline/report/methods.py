@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from gapline.errors import listing
 from gapline.journal.fairness import who_kept
-from gapline.model.fact_origins import FactOrigin, find_origins
+from gapline.model.fact_origins import CHANGED, LATE_PLAN, FactOrigin, find_origins
 from gapline.model.plan import Plan
 from gapline.model.reading import Coverage
 from gapline.model.text import counted, error_bound
@@ -51,6 +51,7 @@ def methods_clauses(study: Study, facts: StudyFacts, /) -> list[Clause]:
         *(stated[topic] for topic in ("granularity", "threads", "machine")),
         *_limits(study),
         *_disturbed(study),
+        *_changes(study),
         *_time_scale(study),
         _reference(study),
         *_beaten(study),
@@ -208,6 +209,12 @@ def _disturbed(study: Study) -> list[Clause]:
     """Say how many measurements were disturbed; of runs that gapline did not supervise nothing is known."""
     lines = [] if study.fairness is None else study.fairness.disturbed_lines()
     return [Clause("disturbed measurements", _sentences(lines))] if lines else []
+
+
+def _changes(study: Study) -> list[Clause]:
+    """Say what the contract declares otherwise than when the first run was started, and a plan that came too late."""
+    told = [remark for remark in study.remarks if remark.startswith((CHANGED, LATE_PLAN))]
+    return [Clause("changes of the plan", _sentences(told))] if told else []
 
 
 def _beaten(study: Study) -> list[Clause]:
