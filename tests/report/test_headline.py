@@ -118,7 +118,7 @@ def test_ties_few_instances_and_one_arm_are_no_comparison():
         few = headline(AHEAD, instances=instances)
         assert (few.text, few.settled) == (f"Mean squeezed scores: x 0.10000, y 0.30000; {on} only", False)
     alone = headline(order=ArmOrder((), (), {}, others=("x",)), ranking={})
-    assert (alone.text, alone.detail) == ("x: mean squeezed score 0.10000", "One arm is compared.")
+    assert (alone.text, alone.detail) == ("x: mean squeezed score 0.10000", "One arm alone: no comparison.")
 
 
 def test_an_alarm_and_runs_without_solutions_come_before_any_statement():

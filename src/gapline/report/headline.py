@@ -111,7 +111,10 @@ def _withheld(order: ArmOrder, found: Evidence) -> Headline | None:
     elif order.unrankable is not None:
         text, detail = f"No ranking under {found.kernel}", order.unrankable
     elif len(compared) == 1:
-        text, detail = f"{known[0]}: mean {found.kernel} score {number(found.means[known[0]])}", "One arm is compared."
+        text, detail = (
+            f"{known[0]}: mean {found.kernel} score {number(found.means[known[0]])}",
+            "One arm alone: no comparison.",
+        )
     elif order.reason is not None:
         text, detail = "No arm is ranked", f"{order.reason[:1].upper()}{order.reason[1:]}."
     elif len([arm for arm in order.compared if found.means[arm] is not None]) < 2:
