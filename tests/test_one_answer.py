@@ -197,7 +197,7 @@ def test_every_output_names_its_reading(study, tmp_path, capsys):
 def test_missing_runs_withhold_the_headline_and_fail_the_gate(study, tmp_path, capsys):
     quiet(capsys, "report", study, "-o", tmp_path, "--format", "svg")
     headline = json.loads((tmp_path / "results.json").read_text())["headline"]
-    assert headline["text"] == "10 of 12 planned runs: no order is stated"
+    assert headline["text"] == "10 of 12 planned runs: no arm is called better"
     assert macros(tmp_path / "macros.tex")["StudyHeadline"] == headline["text"]
     code, gate = as_json(capsys, "compare", f"{study}:solid", f"{study}:swift", "--fail-if-worse", "9")
     assert (code, gate["failed"]) == (1, True)

@@ -47,6 +47,14 @@ def test_later_is_worse_earlier_is_better_and_equal_shows_nothing():
     assert compare_sides(old, side(0.0, source="new")).verdict == "no difference shown"
 
 
+def test_an_integrity_alarm_lets_nothing_be_called_better_or_worse():
+    proven = gl.Snapshot.from_values(dict.fromkeys(SNAPSHOT.values, 10.0) | {"p0": 40.0}, name="mine", certified=["p0"])
+    found = compare_sides(side(snapshot=proven), side(1.0, source="new", snapshot=proven))
+    assert found.alarms
+    assert found.low > 0
+    assert found.verdict == "no verdict under an integrity alarm"
+
+
 def test_the_difference_is_second_minus_first_in_score_units():
     found = compare_sides(side(), side(1.0, source="new"))
     assert found.difference == pytest.approx(0.05)

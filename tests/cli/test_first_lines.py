@@ -79,10 +79,10 @@ def test_a_report_states_them_first_on_the_page_and_in_the_methods(sources, tmp_
     text = page.read_text()
     assert text.index("Integrity alarms</h2>") < text.index("6 of 30 runs beat their references.")
     assert text.index("6 of 30 runs beat their references.") < text.index('id="headline"')
-    assert "3 integrity alarms: no order is stated" in text
+    assert "3 integrity alarms: no arm is called better" in text
     for name in ("methods.md", "methods.tex"):
         said = (tmp_path / "out" / name).read_text()
-        assert "3 integrity alarms, so that no order of the arms is stated: i0" in said
+        assert "3 integrity alarms, so that no arm is called better than another: i0" in said
         assert "6 of 30 runs beat their references." in said
     results = json.loads((tmp_path / "out" / "results.json").read_text())
     assert not results["headline"]["settled"]

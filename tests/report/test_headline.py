@@ -118,12 +118,12 @@ def test_ties_few_instances_and_one_arm_are_no_comparison():
         few = headline(AHEAD, instances=instances)
         assert (few.text, few.settled) == (f"Mean squeezed scores: x 0.10000, y 0.30000; {on} only", False)
     alone = headline(order=ArmOrder((), (), {}, others=("x",)), ranking={})
-    assert (alone.text, alone.detail) == ("x: mean squeezed score 0.10000", "One arm is compared.")
+    assert (alone.text, alone.detail) == ("x: mean squeezed score 0.10000", "One arm alone: no comparison.")
 
 
 def test_an_alarm_and_runs_without_solutions_come_before_any_statement():
     said = headline(AHEAD, alarms=["i"], empty=True)
-    assert (said.text, said.settled) == ("1 integrity alarm: no order is stated", False)
+    assert (said.text, said.settled) == ("1 integrity alarm: no arm is called better", False)
     assert said.detail == "No score on i can be trusted until it is resolved."
     assert headline(AHEAD, alarms=["j", "i", "j"]).detail == "No score on i, j can be trusted until they are resolved."
     assert headline(AHEAD, empty=True).text == "No run found a solution"
@@ -132,7 +132,7 @@ def test_an_alarm_and_runs_without_solutions_come_before_any_statement():
 def test_missing_runs_withhold_the_order():
     coverage = Coverage(runs=22, planned=48, interrupted=2, missing=24)
     said = headline(AHEAD, coverage=coverage)
-    assert said.text == "22 of 48 planned runs: no order is stated"
+    assert said.text == "22 of 48 planned runs: no arm is called better"
     assert "2 interrupted, 24 missing" in said.detail
     assert not said.settled
     counted = Coverage(runs=48, planned=48, interrupted=2, missing=24, filled=26)

@@ -19,7 +19,7 @@ def test_the_page_says_what_python_says(study, tmp_path, capsys, open_page):
         arm: f"{mean:.5f}" for arm, mean in means.items()
     }
     assert ranking["coarse"]["rank"] == "–"
-    assert page.text("#headline") == "10 of 12 planned runs: no order is stated"
+    assert page.text("#headline") == "10 of 12 planned runs: no arm is called better"
     assert not any("coarse" in (row["arm a"], row["arm b"]) for row in page.table("contrast-table"))
     contrast = opened.contrasts.frame.row(0, named=True)
     (row,) = [row for row in page.table("contrast-table") if {row["arm a"], row["arm b"]} == {"swift", "solid"}]

@@ -219,6 +219,7 @@ def test_a_contract_that_was_edited_after_the_runs_changes_no_sentence(ran, caps
         note = changed.replace(".0", "") if registered == "deleted" else changed
         study = gl.open_study(ran, policy="analysis")
         assert recorded in methods(study)
+        assert re.search(f"Changed after the first run: (time )?{note}", methods(study))
         said = [text for text in study.notes() if text.startswith("changed after the first run: ")]
         assert len(said) == 1
         assert note in said[0]

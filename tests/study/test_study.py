@@ -275,4 +275,5 @@ def test_a_plan_registered_while_the_cells_were_moved_aside_is_not_called_frozen
     paragraph = methods_markdown(opened, text.facts, text.headline)
     assert "a snapshot that was registered after the runs began" in paragraph
     assert "1 contrast registered after the runs began" in paragraph
+    assert "The plan was registered after the runs began: at 20" in paragraph
     assert "before the first run" not in paragraph

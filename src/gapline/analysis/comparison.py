@@ -29,6 +29,7 @@ from gapline.summary.estimate import Estimate
 from gapline.summary.power import power_table
 
 BETTER, WORSE, NOTHING = "better", "worse", "no difference shown"
+WITHHELD = "no verdict under an integrity alarm"
 # Choices that neither side may make alone, and how the interval is drawn, in which contracts may differ.
 _QUESTION = ("kernel", "weight", "weighting", "transform", "tolerance", "time_scale")
 
@@ -207,11 +208,12 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
     notes += few_notes(whole.instances, judged.p, judged.smallest, lead.interval)
     # How many runs beat their references is said of the two arms alone.
     notes += [note for study in studies for note in study.notes() if note != study.scores[0].beaten]
+    alarms = tuple(dict.fromkeys([*(alarm for study in studies for alarm in study.alarms), *_between(first, second)]))
     return Comparison(
         frame=panels.with_columns(machine_differs=pl.lit(_differ(machines))),
         first=first.name,
         second=second.name,
-        verdict=verdict(judged.low, judged.high),
+        verdict=WITHHELD if alarms else verdict(judged.low, judged.high),
         difference=finite_or_none(whole.value),
         low=judged.low,
         high=judged.high,
@@ -229,9 +231,7 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
         draws=lead.draws,
         seed=lead.seed,
         absent=_absent(first, second),
-        alarms=tuple(
-            dict.fromkeys([*(alarm for study in studies for alarm in study.alarms), *_between(first, second)])
-        ),
+        alarms=alarms,
         notes=tuple(dict.fromkeys(notes)),
     )
 

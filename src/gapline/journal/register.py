@@ -25,6 +25,7 @@ from gapline.journal.attempts import attempts_of
 from gapline.journal.locks import append_whole, locked
 from gapline.model.code import code_file
 from gapline.model.contract import Contract, load_contract
+from gapline.model.fact_origins import CHANGED, LATE_PLAN
 from gapline.model.layout import CONTRACT_FILE, JOURNALS, REGISTER
 from gapline.model.limits import read_document, read_regular
 from gapline.model.metadata import METADATA_FIELDS
@@ -136,8 +137,8 @@ class Register:
         late = []
         if self.entries and self.first is None:
             run = "" if self.start is None else f", the first run started at {self.start.isoformat()}"
-            late = [f"the plan was registered after the runs began: at {self.entries[0].moment}{run}"]
-        return late + [f"changed after the first run: {change}" for change in self.changes()]
+            late = [f"{LATE_PLAN}: at {self.entries[0].moment}{run}"]
+        return late + [f"{CHANGED}: {change}" for change in self.changes()]
 
     @property
     def edited(self) -> bool:

@@ -24,6 +24,8 @@ class FactOrigin(StrEnum):
 
 
 COLUMN = "origins"
+# How notes begin on a plan that was registered too late, and on what was declared later.
+LATE_PLAN, CHANGED = "the plan was registered after the runs began", "changed after the first run"
 # The facts, and the columns of the runs that hold them. `announced` is the horizon before another one is scored.
 FACTS = {
     "clock": "clock",

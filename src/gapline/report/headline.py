@@ -93,7 +93,7 @@ def _withheld(order: ArmOrder, found: Evidence) -> Headline | None:
     coverage, text, detail = found.coverage, "", ""
     # The order of these checks is the rule: what forbids a statement comes before any statement.
     if found.alarms:
-        text = f"{counted(len(found.alarms), 'integrity alarm')}: no order is stated"
+        text = f"{counted(len(found.alarms), 'integrity alarm')}: no arm is called better"
         where = listing(sorted(set(found.alarms)), most=5)
         detail = (
             f"No score on {where} can be trusted until {'it is' if len(found.alarms) == 1 else 'they are'} resolved."
@@ -107,11 +107,14 @@ def _withheld(order: ArmOrder, found: Evidence) -> Headline | None:
     elif coverage is not None and coverage.short:
         planned = f"{coverage.runs - coverage.filled:,} of {coverage.planned or 0:,} planned runs"
         done = planned if coverage.planned is not None else str(coverage)
-        text, detail = f"{done}: no order is stated", f"{coverage}."
+        text, detail = f"{done}: no arm is called better", f"{coverage}."
     elif order.unrankable is not None:
         text, detail = f"No ranking under {found.kernel}", order.unrankable
     elif len(compared) == 1:
-        text, detail = f"{known[0]}: mean {found.kernel} score {number(found.means[known[0]])}", "One arm is compared."
+        text, detail = (
+            f"{known[0]}: mean {found.kernel} score {number(found.means[known[0]])}",
+            "One arm alone: no comparison.",
+        )
     elif order.reason is not None:
         text, detail = "No arm is ranked", f"{order.reason[:1].upper()}{order.reason[1:]}."
     elif len([arm for arm in order.compared if found.means[arm] is not None]) < 2:

@@ -5,7 +5,7 @@ from typing import NamedTuple, cast
 
 from gapline.errors import listing
 from gapline.journal.fairness import who_kept
-from gapline.model.fact_origins import FactOrigin, find_origins
+from gapline.model.fact_origins import CHANGED, LATE_PLAN, FactOrigin, find_origins
 from gapline.model.plan import Plan
 from gapline.model.reading import Coverage
 from gapline.model.text import counted, error_bound
@@ -51,6 +51,7 @@ def methods_clauses(study: Study, facts: StudyFacts, /) -> list[Clause]:
         *(stated[topic] for topic in ("granularity", "threads", "machine")),
         *_limits(study),
         *_disturbed(study),
+        *_changes(study),
         *_time_scale(study),
         _reference(study),
         *_beaten(study),
@@ -210,6 +211,12 @@ def _disturbed(study: Study) -> list[Clause]:
     return [Clause("disturbed measurements", _sentences(lines))] if lines else []
 
 
+def _changes(study: Study) -> list[Clause]:
+    """Say what the contract declares otherwise than when the first run was started, and a plan that came too late."""
+    told = [remark for remark in study.remarks if remark.startswith((CHANGED, LATE_PLAN))]
+    return [Clause("changes of the plan", _sentences(told))] if told else []
+
+
 def _beaten(study: Study) -> list[Clause]:
     beaten = study.scores[0].beaten
     return [Clause("beaten references", f"{beaten}.")] if beaten is not None else []
@@ -219,7 +226,7 @@ def _alarms(study: Study) -> list[Clause]:
     if not study.alarms:
         return []
     shown = listing(map(str, study.alarms), most=3)
-    text = f"{counted(len(study.alarms), 'integrity alarm')}, so that no order of the arms is stated: {shown}."
+    text = f"{counted(len(study.alarms), 'integrity alarm')}, so that no arm is called better than another: {shown}."
     return [Clause("integrity alarms", text)]
 
 

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from gapline.model.plan import Plan
 from gapline.model.tables import RUN_KEY, RunKey
 
 if TYPE_CHECKING:
@@ -26,6 +25,9 @@ def recorded_facts(runs: pl.DataFrame) -> list[str]:
 
 def contract_changes(contract: "Contract", runs: pl.DataFrame) -> dict[str, tuple[str, str]]:
     """Return the fields of [time] that differ: what was recorded with the runs, and what the contract states today."""
+    # A campaign without a contract loads none of it.
+    from gapline.model.plan import Plan
+
     names = recorded_facts(runs)
     ours = runs.filter(pl.col("attempt").is_not_null()) if names else runs
     changes = {}

@@ -23,6 +23,7 @@ from gapline.errors import GaplineError, UsageError, closest, listing
 from gapline.model.campaign import Campaign, as_patterns
 from gapline.model.doing import doing
 from gapline.model.expected import several
+from gapline.model.fact_origins import CHANGED
 from gapline.model.layout import JOURNALS, REPLICATION
 from gapline.model.reading import TOLERANCE
 from gapline.model.solver_versions import version_changes
@@ -460,7 +461,7 @@ def _remarks(
     remarks = [] if register is None else register.notes()
     for name, (recorded, today) in ({} if contract is None else contract_changes(contract, campaign.runs)).items():
         # The register names it too, unless it was written later or does not know the field.
-        known = tuple(f"changed after the first run: {prefix}{name}: " for prefix in ("time ", ""))
+        known = tuple(f"{CHANGED}: {prefix}{name}: " for prefix in ("time ", ""))
         if not any(remark.startswith(known) for remark in remarks):
             remarks.append(f"{known[0]}{recorded} became {today} (as the journals show)")
     remarks += version_changes(campaign.runs)

@@ -23,7 +23,7 @@ function headlineWords(summary, judged) {
   if (!known.length && choice.kernel.kind === "custom") return [`No mean ${kernel} score exists here`, "This kernel is a function in Python, which was asked about the reference of the whole horizon alone."];
   if (!known.length) return [`No mean ${kernel} score exists here`, NO_SCORE];
   if (summary.notRanked) return [`No ranking under ${kernel}`, summary.notRanked];
-  if (compared.length === 1) return [`${known[0].name}: mean ${kernel} score ${formatScore(known[0].score)}`, "One arm is compared."];
+  if (compared.length === 1) return [`${known[0].name}: mean ${kernel} score ${formatScore(known[0].score)}`, "One arm alone: no comparison."];
   if (summary.reason) return ["No arm is ranked", `${summary.reason[0].toUpperCase()}${summary.reason.slice(1)}.`];
   const ranked = summary.compared.filter(({ score }) => !Number.isNaN(score));
   if (ranked.length < 2) return [`Fewer than two of the ranked arms have a mean ${kernel} score`, NO_SCORE];
