@@ -347,13 +347,15 @@ def number_parts(keys: pl.DataFrame, stamps: NDArray[np.float64], blank: NDArray
     return rows.select(part=begins.cast(pl.Int64).cum_sum().over(names))["part"]
 
 
-def option(name: str, value: object, source: str) -> str:
+def option(name: str, value: object, *sources: str) -> str:
     """Write an option as the user has to give it: on the command line, or in Python for what is no file.
 
-    >>> option("time_unit", "ms", "t.csv"), option("time_unit", "ms", "frame")
-    ('--time-unit ms', "time_unit='ms'")
+    >>> option("time_unit", "ms", "t.csv"), option("time_unit", "ms", "frame"), option("sort_rows", True, "t.csv")
+    ('--time-unit ms', "time_unit='ms'", '--sort-rows')
     """
-    return f"{name}={value!r}" if source in _UNNAMED else f"--{name.replace('_', '-')} {value}"
+    if sources and set(sources) <= {*_UNNAMED}:
+        return f"{name}={value!r}"
+    return f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}")
 
 
 def mapping(source: str, **columns: str) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gapline.capture.dialect import option
 from gapline.errors import ObjectiveError, TraceError, UsageError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.fact_origins import FactOrigin, set_origin
@@ -97,20 +98,19 @@ def check_direction(campaign: Campaign, declared: Senses = None) -> list[str]:
     rising = {arm: one for arm, one in moves.items() if one.is_maximised}
     if whole.is_maximised or rising:
         _refuse(campaign, whole, rising, has_contract=isinstance(declared, Mapping))
-    doubtful = {arm: one for arm, one in moves.items() if one.is_doubtful}
+    doubtful = {f"arm {arm} has {one}" for arm, one in moves.items() if one.is_doubtful}
     if whole.is_doubtful:
-        return [f"the objective is taken as minimised, although there are {whole}; --sense min confirms it"]
-    return [
-        f"the objective is taken as minimised, although arm {arm} has {one}; --sense min confirms it"
-        for arm, one in doubtful.items()
-    ]
+        doubtful = {f"there are {whole}"}
+    confirm = option("sense", "min", *campaign.diagnostics.sources)
+    return [f"the objective is taken as minimised, although {one}; {confirm} confirms it" for one in sorted(doubtful)]
 
 
 def _refuse(campaign: Campaign, whole: _Moves, rising: Mapping[str, _Moves], *, has_contract: bool) -> None:
     sources = campaign.diagnostics.sources
     where = f"{sources[0]}: " if len(sources) == 1 else ""
+    larger, smaller = (option("sense", name, *sources) for name in ("max", "min"))
     if whole.is_maximised:
-        hint = "--sense max if larger values are better, --sense min if smaller ones are"
+        hint = f"{larger} if larger values are better, {smaller} if smaller ones are"
         if has_contract:
             hint = f"`[objective] sense` of study.toml states it, and so does `gapline score`: {hint}"
         raise TraceError(
@@ -119,7 +119,7 @@ def _refuse(campaign: Campaign, whole: _Moves, rising: Mapping[str, _Moves], *, 
     arms = listing((f"{arm} ({moves})" for arm, moves in rising.items()), most=3)
     raise TraceError(
         f"{where}the objectives of some arms seem to be maximised, but their direction is not stated: {arms}",
-        hint="--sense min if smaller values are better in all arms, --sense max if larger ones are; "
+        hint=f"{smaller} if smaller values are better in all arms, {larger} if larger ones are; "
         "`gapline score --negate ARM` turns an arm whose source reports the negated objective",
     )
 
