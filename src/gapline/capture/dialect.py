@@ -257,7 +257,10 @@ def _rename(table: pl.DataFrame, dialect: Dialect, source: str) -> tuple[pl.Data
     for ours, theirs in dialect.columns.items():
         found = theirs if theirs in table.columns else _same_but_case(theirs, table.columns)
         if found is None:
+            unit, colon, name = theirs.partition(":")
             hint = meant(theirs, table.columns, show=True)
+            if colon and ours in ("time", "horizon") and name in table.columns:
+                hint = f"{unit!r} is no unit: {listing(choice_values('time_unit'), most=20)}"
             raise TraceError(f"{source}: expected the column {theirs!r}, declared as {ours}, got none", hint=hint)
         if ours in table.columns and ours != found:
             notes.append(f"column {ours!r} of the file is left out: {found!r} was declared to be it")
