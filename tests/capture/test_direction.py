@@ -253,3 +253,18 @@ def test_a_caller_in_python_is_told_of_arguments():
         gl.read(twice, sense="min")
     assert str(refused.value.hint).startswith("number_runs=True begins a new run")
     assert "; sort_rows=True confirms" in str(refused.value.hint)
+
+
+@pytest.mark.parametrize("sense", ["min", "max"])
+def test_what_an_import_assumed_is_no_statement_of_the_source(sense, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, rows(a=[[10, 12, 15]], b=[[10]]))
+    assert run(["import", "t.csv", "-o", "campaign"]) == 0
+    assert "2 rises and no fall" in capsys.readouterr().out
+    command = ["score", "campaign", "--references", "refs.csv"]
+    assert run(command) == 0
+    assert "--sense min confirms it" in " ".join(capsys.readouterr().out.split())
+    assert run([*command, "--sense", sense]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert [words in said for words in ("confirms it", "says which")] == [False, False]
+    assert ("transform reciprocal" in said) == (sense == "max")
