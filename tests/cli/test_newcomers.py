@@ -181,6 +181,15 @@ MISTAKES = [
         ("got 1 in more than one source: a/i1/1", "give repeated runs a seed each"),
         command="score t1.csv t2.csv --references refs.csv",
     ),
+    Mistake("a currency", column("objective", "${}"), ("got '$12'", "write plain numbers")),
+    Mistake("a title above the header", {"t.csv": f"# run of May\n{TRACE}"}, ("t.csv:2: expected 1 fields", "remove")),
+    Mistake(
+        "a column that stands twice",
+        {"t.csv": TRACE.replace("valid", "time", 1)},
+        ("got time more than once", "rename or remove"),
+    ),
+    Mistake("a unit behind the horizon", column("horizon", "{}s"), ("got '30s'", "--columns horizon=s:horizon")),
+    Mistake("a horizon of 0", column("horizon", "0"), ("fast/i1/1 0.0", "leave the cell empty")),
     Mistake("NaN objectives", column("objective", "nan"), ("finite objective, got 'nan'", "--allow-empty")),
     Mistake(
         "infinite objectives before the first solution",

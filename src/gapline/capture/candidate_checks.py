@@ -54,6 +54,8 @@ def _readable(found: Unreadable, what: str, source: str) -> str:
     if "," in text:
         decimal = option("decimal", ",", source)
         return f"{decimal} reads decimal commas; marks between thousands have to be removed"
+    if re.search(r"\d", text):
+        return "write plain numbers, without a currency, a unit or a comment"
     columns = mapping(source, **{what: "NAME"})
     return f"{columns} names another column; leave time and objective empty for a run that found nothing"
 

@@ -236,7 +236,10 @@ def _plain_columns(table: pl.DataFrame, source: str) -> tuple[pl.DataFrame, list
     """Strip the names of columns, leave out those that are our own, and read categories as the text that they are."""
     names = [name.strip() for name in table.columns]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise TraceError(f"{source}: expected each column once, got {listing(twice)} more than once")
+        raise TraceError(
+            f"{source}: expected each column once, got {listing(twice)} more than once",
+            hint="rename or remove the columns that are not meant",
+        )
     table = table.rename(dict(zip(table.columns, names, strict=True)))
     ours = [name for name in names if name in _OURS]
     notes = [f"left out, because gapline uses the names itself: {listing(ours)}"] if ours else []
