@@ -1,5 +1,6 @@
 """A source that does not state its direction: refused where its objectives rise, with a note where they may."""
 
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,9 @@ from gapline.capture.direction import check_direction
 from gapline.cli.app import run
 from gapline.errors import TraceError, UsageError
 from gapline.model.tables import RunKey
+from gapline.serve.foreign import LiveTraces
+from gapline.serve.live import LiveStudy
+from live_studies import live_study, still
 
 RISING, FALLING = [1, 2, 3, 4], [4, 3, 2, 1]
 # Every candidate, not incumbents alone: how a local search that minimises, or maximises, walks.
@@ -40,8 +44,8 @@ def rows(**arms):
 def test_rising_objectives_are_refused(arms, said):
     with pytest.raises(TraceError, match=said) as refused:
         gl.read(rows(**arms))
-    assert "--sense max" in refused.value.hint
-    assert "--sense min" in refused.value.hint
+    assert "sense='max'" in refused.value.hint
+    assert "sense='min'" in refused.value.hint
 
 
 @pytest.mark.parametrize(
@@ -189,3 +193,78 @@ def test_a_recording_states_its_direction_where_its_author_does(tmp_path):
         gl.read(tmp_path / "silent.jsonl")
     assert gl.read(tmp_path / "silent.jsonl", sense="max").runs["sense"].to_list() == ["max"]
     assert gl.read(tmp_path / "stated.jsonl").runs["sense"].to_list() == ["max"]
+
+
+def test_a_study_is_judged_alike_wherever_it_is_read_and_once_nothing_is_left_to_run(tmp_path, monkeypatch, capsys):
+    """While runs are to come nothing is judged; what is finished is ranked nowhere if `score` refuses."""
+    monkeypatch.chdir(tmp_path)
+    rising = [(1.0, 10.0), (2.0, 20.0), (3.0, 30.0)]
+    with live_study(tmp_path / "study") as study:
+        live = LiveStudy(study.path, clock=still)
+        *first, last = [str(cell.key) for cell in study.cells]
+        for name in first:
+            study.run(name, rising)
+        assert live.look()["refused"] is None
+        study.run(last, rising)
+        state = live.look()
+        assert (state["phase"], state["arms"]) == ("finished", [])
+        assert "seems to be maximised" in state["refused"]["message"]
+    for command in (["score", "study"], ["pack", "study", "-o", "study.zip"]):
+        assert run(command) == 1, command
+        said = capsys.readouterr().err
+        assert "seems to be maximised" in said
+        assert "`[objective] sense` of study.toml states it" in said
+    assert run(["watch", "study", "--once"]) == 0
+    assert "no table: " in capsys.readouterr().out
+
+
+def test_a_recording_that_is_watched_takes_the_direction_and_is_judged_once_it_has_ended(tmp_path, capsys):
+    path, references = tmp_path / "r.jsonl", tmp_path / "refs.csv"
+    references.write_text("instance,value\ni,9\n")
+    for arm, values in (("weak", RISING), ("strong", [5, 6, 7, 8])):
+        with gl.record(path, arm=arm, instance="i", horizon=60) as trace:
+            for value in values:
+                trace.add(value)
+            with closing(LiveTraces(path, references=str(references))) as live:
+                assert live.look()["refused"] is None
+    command = ["watch", str(path), "--once", "--references", str(references)]
+    assert run(command) == 0
+    said = capsys.readouterr().out
+    assert "seems to be maximised" in said
+    assert "--sense max" in said
+    assert run([*command, "--sense", "max"]) == 0
+    said = capsys.readouterr().out
+    assert said.index("1 strong") < said.index("2 weak")
+
+
+def test_a_caller_in_python_is_told_of_arguments():
+    frame = pl.DataFrame(rows(a=[RISING]))
+    with pytest.raises(TraceError) as refused:
+        gl.read(frame)
+    assert refused.value.hint == "sense='max' if larger values are better, sense='min' if smaller ones are"
+    doubtful = gl.read(frame.head(3)).diagnostics.notes[-1]
+    assert doubtful.endswith("2 rises and no fall from one candidate to the next; sense='min' confirms it")
+    late = frame.with_columns(time=pl.col("time") + 60)
+    with pytest.raises(TraceError) as refused:
+        gl.read(late, sense="min")
+    assert refused.value.hint == "allow_empty=True scores these runs as runs that found nothing"
+    twice = pl.concat([frame, frame.with_columns(objective=pl.col("objective") + 1)])
+    with pytest.raises(TraceError) as refused:
+        gl.read(twice, sense="min")
+    assert str(refused.value.hint).startswith("number_runs=True begins a new run")
+    assert "; sort_rows=True confirms" in str(refused.value.hint)
+
+
+@pytest.mark.parametrize("sense", ["min", "max"])
+def test_what_an_import_assumed_is_no_statement_of_the_source(sense, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, rows(a=[[10, 12, 15]], b=[[10]]))
+    assert run(["import", "t.csv", "-o", "campaign"]) == 0
+    assert "2 rises and no fall" in capsys.readouterr().out
+    command = ["score", "campaign", "--references", "refs.csv"]
+    assert run(command) == 0
+    assert "--sense min confirms it" in " ".join(capsys.readouterr().out.split())
+    assert run([*command, "--sense", sense]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert [words in said for words in ("confirms it", "says which")] == [False, False]
+    assert ("transform reciprocal" in said) == (sense == "max")

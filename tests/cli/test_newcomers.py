@@ -146,6 +146,13 @@ MISTAKES = [
         ("later than the horizon", "--time-unit ms"),
         command=SCORE + " --horizon 30",
     ),
+    Mistake("nanoseconds", column("time", "{}500000000"), ("9500000000 s", "--time-unit ns")),
+    Mistake(
+        "a unit that there is not",
+        column("time", "{}000"),
+        ("the column 'msec:time'", "'msec' is no unit: s, ms, us, ns, min, h"),
+        command=SCORE + " --columns time=msec:time",
+    ),
     Mistake("epoch seconds", column("time", "176000000{}"), ("--time-unit epoch",)),
     Mistake(
         "epoch seconds as they are told to be",
@@ -168,6 +175,21 @@ MISTAKES = [
         ("maximised", "--sense max"),
     ),
     Mistake("repetitions under one seed", {"t.csv": HEADER + SEEDS}, ("several runs", "--number-runs")),
+    Mistake(
+        "repetitions under one seed in a file each",
+        {f"t{k}.csv": HEADER + f"a,i1,1,1,1{k},true,30\n" for k in (1, 2)},
+        ("got 1 in more than one source: a/i1/1", "give repeated runs a seed each"),
+        command="score t1.csv t2.csv --references refs.csv",
+    ),
+    Mistake("a currency", column("objective", "${}"), ("got '$12'", "write plain numbers")),
+    Mistake("a title above the header", {"t.csv": f"# run of May\n{TRACE}"}, ("t.csv:2: expected 1 fields", "remove")),
+    Mistake(
+        "a column that stands twice",
+        {"t.csv": TRACE.replace("valid", "time", 1)},
+        ("got time more than once", "rename or remove"),
+    ),
+    Mistake("a unit behind the horizon", column("horizon", "{}s"), ("got '30s'", "--columns horizon=s:horizon")),
+    Mistake("a horizon of 0", column("horizon", "0"), ("fast/i1/1 0.0", "leave the cell empty")),
     Mistake("NaN objectives", column("objective", "nan"), ("finite objective, got 'nan'", "--allow-empty")),
     Mistake(
         "infinite objectives before the first solution",

@@ -22,6 +22,7 @@ seeds = [1, 2]
 name = "by hand"
 [objective]
 name = "50% of the cost_a"
+sense = "min"
 checker = "cvrp"
 [time]
 horizon = 10

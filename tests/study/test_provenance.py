@@ -183,6 +183,17 @@ def test_a_study_that_was_run_states_what_its_journals_recorded(ran):
     assert "ffd 1" in text
     assert "(command" not in text
     assert "(given)" not in study.reading.line().partition("weight")[2]
+    file = ran / "study.toml"
+    silent = file.read_text()
+    for stated, given, origin, said in (
+        ("", None, "not stated", "; its direction is not stated, and it is taken as minimised."),
+        ("", "max", "option", "; it is maximised, given by an option."),
+        ('sense = "min"\n', None, "contract", ", minimised."),
+    ):
+        file.write_text(silent.replace("[objective]\n", f"[objective]\n{stated}"))
+        study = gl.open_study(ran, policy="analysis", sense=given)
+        assert origins(study)["sense"] == origin
+        assert f"The objective is objective{said}" in methods(study)
 
 
 EDITS = [

@@ -254,7 +254,7 @@ def _stage_runs(
 def _placeless_study(folder: Path, campaign: Campaign, *, allow_code: bool) -> Study:
     """Open the staged study; what goes wrong is told without the folder, which nobody knows."""
     try:
-        return open_study(os.fspath(folder), campaign=campaign, allow_code=allow_code)
+        return open_study(os.fspath(folder), campaign=campaign, allow_code=allow_code, allow_empty=True)
     except GaplineError as error:
         error.message = error.message.replace(f"{folder}/", "").replace(str(folder), "the study")
         raise

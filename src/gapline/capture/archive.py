@@ -86,6 +86,8 @@ def named_after(campaign: Campaign, folder: Path, path: Path) -> Campaign:
         name: tuple(text.replace(here, str(path)) for text in getattr(found, name))
         for name in ("sources", "problems", "notes")
     }
+    # In a package the study is where it lies.
+    words["sources"] = tuple(str(path) if text == "." else text for text in words["sources"])
     runs = campaign.runs
     if "import_notes" in runs.columns:
         notes = pl.col("import_notes").str.replace_all(here, str(path), literal=True)

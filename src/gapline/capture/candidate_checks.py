@@ -27,7 +27,6 @@ FAR = 10.0
 _NOTHING = ("", "none", "null", "na", "n/a", "nil", "-", "--", "?")
 _THOUSANDS = re.compile(r"got '([+-]?[0-9]{1,3}(?:,[0-9]{3})+\.[0-9]+|[+-]?[0-9]{1,3}(?:,[0-9]{3}){2,})'")
 _COMMA = re.compile(r"got '[+-]?[0-9]+,[0-9]+'")
-GO_ON = "--allow-empty scores these runs as runs that found nothing"
 
 
 def refuse_unreadable(problems: Problems) -> None:
@@ -55,6 +54,8 @@ def _readable(found: Unreadable, what: str, source: str) -> str:
     if "," in text:
         decimal = option("decimal", ",", source)
         return f"{decimal} reads decimal commas; marks between thousands have to be removed"
+    if re.search(r"\d", text):
+        return "write plain numbers, without a currency, a unit or a comment"
     columns = mapping(source, **{what: "NAME"})
     return f"{columns} names another column; leave time and objective empty for a run that found nothing"
 
@@ -123,7 +124,8 @@ def note_far_late(campaign: Campaign, horizons: NDArray[np.float64], runs: NDArr
     far = _far_late(campaign, np.where(runs, horizons, np.inf))
     if far is None:
         return None
-    unit = f": if times are {IN_WORDS[far.unit]}, read them with --time-unit {far.unit}" if far.unit else ""
+    stated = option("time_unit", far.unit, *campaign.diagnostics.sources)
+    unit = f": if times are {IN_WORDS[far.unit]}, read them with {stated}" if far.unit else ""
     return f"candidates are far later than --horizon, {far.words}{unit}"
 
 
@@ -211,7 +213,9 @@ def check_accepted(campaign: Campaign, horizons: NDArray[np.float64], *, allow_e
         where = f"{listing(sources, most=3)}: " if sources else ""
         first = f"; the first: {problems[0]}" if problems and reasons else ""
         unit = far.unit if late and (far := _far_late(campaign, horizons)) else None
-        hint = f"--time-unit {unit} if times are {IN_WORDS[unit]}; {GO_ON}" if unit else GO_ON
+        hint = f"{option('allow_empty', True, *sources)} scores these runs as runs that found nothing"
+        if unit:
+            hint = f"{option('time_unit', unit, *sources)} if times are {IN_WORDS[unit]}; {hint}"
         raise TraceError(f"{where}expected a candidate that can be accepted, got none: {whole}{first}", hint=hint)
     return [f"{one.arm}: {one}; its runs count as empty" for one in lost]
 

@@ -124,7 +124,10 @@ def _read_csv(content: Content, source: str, dialect: Dialect) -> Iterator[Cells
             hint="the first line names the columns",
         )
     if twice := sorted({name for name in header if name is not None and header.count(name) > 1}):
-        raise TraceError(f"{source}:{above + 1}: expected each column once, got {listing(twice)} more than once")
+        raise TraceError(
+            f"{source}:{above + 1}: expected each column once, got {listing(twice)} more than once",
+            hint="rename or remove the columns that are not meant",
+        )
     alone, heading, line = start + len(first) == len(content), b"", above + 2
     # Each further block goes under the header, so that Polars treats it as it would the whole file.
     under = b"" if alone else _heading(first, separator, source)
@@ -154,7 +157,9 @@ def _read_text(data: bytes, separator: str, source: str, line: int, **more: Any)
             raise
         raise TraceError(
             f"{source}:{line + wide}: expected {width} fields, as in the header, got {counts[wide]}",
-            hint=f"put quotes around a cell that holds {separator!r}; numbers with decimal commas need quotes too, and "
+            hint="the first line names the columns: remove what stands above it"
+            if width == 1
+            else f"put quotes around a cell that holds {separator!r}; numbers with decimal commas need quotes too, and "
             "--decimal ,",
         ) from error
 

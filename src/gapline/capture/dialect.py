@@ -236,7 +236,10 @@ def _plain_columns(table: pl.DataFrame, source: str) -> tuple[pl.DataFrame, list
     """Strip the names of columns, leave out those that are our own, and read categories as the text that they are."""
     names = [name.strip() for name in table.columns]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise TraceError(f"{source}: expected each column once, got {listing(twice)} more than once")
+        raise TraceError(
+            f"{source}: expected each column once, got {listing(twice)} more than once",
+            hint="rename or remove the columns that are not meant",
+        )
     table = table.rename(dict(zip(table.columns, names, strict=True)))
     ours = [name for name in names if name in _OURS]
     notes = [f"left out, because gapline uses the names itself: {listing(ours)}"] if ours else []
@@ -257,7 +260,10 @@ def _rename(table: pl.DataFrame, dialect: Dialect, source: str) -> tuple[pl.Data
     for ours, theirs in dialect.columns.items():
         found = theirs if theirs in table.columns else _same_but_case(theirs, table.columns)
         if found is None:
+            unit, colon, name = theirs.partition(":")
             hint = meant(theirs, table.columns, show=True)
+            if colon and ours in ("time", "horizon") and name in table.columns:
+                hint = f"{unit!r} is no unit: {listing(choice_values('time_unit'), most=20)}"
             raise TraceError(f"{source}: expected the column {theirs!r}, declared as {ours}, got none", hint=hint)
         if ours in table.columns and ours != found:
             notes.append(f"column {ours!r} of the file is left out: {found!r} was declared to be it")
@@ -347,13 +353,15 @@ def number_parts(keys: pl.DataFrame, stamps: NDArray[np.float64], blank: NDArray
     return rows.select(part=begins.cast(pl.Int64).cum_sum().over(names))["part"]
 
 
-def option(name: str, value: object, source: str) -> str:
+def option(name: str, value: object, *sources: str) -> str:
     """Write an option as the user has to give it: on the command line, or in Python for what is no file.
 
-    >>> option("time_unit", "ms", "t.csv"), option("time_unit", "ms", "frame")
-    ('--time-unit ms', "time_unit='ms'")
+    >>> option("time_unit", "ms", "t.csv"), option("time_unit", "ms", "frame"), option("sort_rows", True, "t.csv")
+    ('--time-unit ms', "time_unit='ms'", '--sort-rows')
     """
-    return f"{name}={value!r}" if source in _UNNAMED else f"--{name.replace('_', '-')} {value}"
+    if sources and set(sources) <= {*_UNNAMED}:
+        return f"{name}={value!r}"
+    return f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}")
 
 
 def mapping(source: str, **columns: str) -> str:

@@ -8,9 +8,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gapline.capture.dialect import option
 from gapline.errors import ObjectiveError, TraceError, UsageError, listing
 from gapline.model.campaign import Campaign
-from gapline.model.fact_origins import FactOrigin, set_origin
+from gapline.model.fact_origins import COLUMN, FactOrigin, read_origins, set_origin
 from gapline.model.scale import Senses, instance_senses
 from gapline.model.tables import VerdictCode
 from gapline.model.text import counted
@@ -18,6 +19,8 @@ from gapline.model.text import counted
 # A solver that minimises reports no rises, or reports every candidate and reaches more new lowest values than highest.
 _RISES = 3
 _RECORDS, _RATIO = 10, 9
+# How notes on a direction that nobody states end; --sense answers them.
+ASSUMED = (" confirms it", "; --sense says which")
 # Candidates that are looked at at once.
 _PIECE = 1 << 20
 # From this share on, one in so many, moves are added up and not looked for.
@@ -55,6 +58,7 @@ def state_sense(campaign: Campaign, sense: str | None) -> Campaign:
     """Return the campaign with the stated sense in its runs, where their source states none."""
     if sense is None:
         return campaign
+    campaign = _without_assumed(campaign)
     known = instance_senses(campaign)
     open_ones = [name for name, own in known.items() if own is None]
     if known and not {None, sense} & set(known.values()):
@@ -68,6 +72,22 @@ def state_sense(campaign: Campaign, sense: str | None) -> Campaign:
     silent = campaign.runs["instance"].is_in(open_ones)
     runs = campaign.runs.with_columns(sense=column.zip_with(~silent, pl.Series([sense] * len(campaign))))
     return replace(campaign, runs=set_origin(runs, "sense", FactOrigin.OPTION, silent))
+
+
+def _without_assumed(campaign: Campaign) -> Campaign:
+    """Return the campaign without the senses that an import assumed, and without its notes on them."""
+    if not {COLUMN, "sense"} <= {*campaign.runs.columns}:
+        return campaign
+    is_assumed = pl.Series(
+        [read_origins(text).get("sense") == FactOrigin.NOT_STATED for text in campaign.runs[COLUMN]], dtype=pl.Boolean
+    )
+    if not is_assumed.any():
+        return campaign
+    runs = campaign.runs.with_columns(sense=pl.when(~is_assumed).then("sense"))
+    facts = {name: value for name, value in campaign.facts.items() if name != "sense"}
+    read = campaign.diagnostics
+    notes = tuple(note for note in read.notes if not note.endswith(ASSUMED))
+    return replace(campaign, runs=runs, facts=facts, diagnostics=replace(read, notes=notes))
 
 
 def with_notes(campaign: Campaign, notes: Sequence[str]) -> Campaign:
@@ -97,20 +117,19 @@ def check_direction(campaign: Campaign, declared: Senses = None) -> list[str]:
     rising = {arm: one for arm, one in moves.items() if one.is_maximised}
     if whole.is_maximised or rising:
         _refuse(campaign, whole, rising, has_contract=isinstance(declared, Mapping))
-    doubtful = {arm: one for arm, one in moves.items() if one.is_doubtful}
+    doubtful = {f"arm {arm} has {one}" for arm, one in moves.items() if one.is_doubtful}
     if whole.is_doubtful:
-        return [f"the objective is taken as minimised, although there are {whole}; --sense min confirms it"]
-    return [
-        f"the objective is taken as minimised, although arm {arm} has {one}; --sense min confirms it"
-        for arm, one in doubtful.items()
-    ]
+        doubtful = {f"there are {whole}"}
+    confirm = option("sense", "min", *campaign.diagnostics.sources)
+    return [f"the objective is taken as minimised, although {one}; {confirm}{ASSUMED[0]}" for one in sorted(doubtful)]
 
 
 def _refuse(campaign: Campaign, whole: _Moves, rising: Mapping[str, _Moves], *, has_contract: bool) -> None:
     sources = campaign.diagnostics.sources
     where = f"{sources[0]}: " if len(sources) == 1 else ""
+    larger, smaller = (option("sense", name, *sources) for name in ("max", "min"))
     if whole.is_maximised:
-        hint = "--sense max if larger values are better, --sense min if smaller ones are"
+        hint = f"{larger} if larger values are better, {smaller} if smaller ones are"
         if has_contract:
             hint = f"`[objective] sense` of study.toml states it, and so does `gapline score`: {hint}"
         raise TraceError(
@@ -119,7 +138,7 @@ def _refuse(campaign: Campaign, whole: _Moves, rising: Mapping[str, _Moves], *, 
     arms = listing((f"{arm} ({moves})" for arm, moves in rising.items()), most=3)
     raise TraceError(
         f"{where}the objectives of some arms seem to be maximised, but their direction is not stated: {arms}",
-        hint="--sense min if smaller values are better in all arms, --sense max if larger ones are; "
+        hint=f"{smaller} if smaller values are better in all arms, {larger} if larger ones are; "
         "`gapline score --negate ARM` turns an arm whose source reports the negated objective",
     )
 

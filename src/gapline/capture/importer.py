@@ -9,7 +9,7 @@ from typing import NamedTuple, Unpack
 import polars as pl
 
 from gapline.capture.candidate_checks import check_source
-from gapline.capture.direction import check_direction
+from gapline.capture.direction import ASSUMED, check_direction
 from gapline.capture.lines import FileLine, FileLines, RunLines
 from gapline.capture.naming import SEED_NOTES, Identity, refuse_missing, settle_seeds
 from gapline.capture.read import refuse_problems
@@ -244,7 +244,7 @@ def _settle_senses(campaign: Campaign) -> tuple[Campaign, list[str]]:
         silent, only = sorted(name for name, sense in senses.items() if sense is None), set(settled.values())
     if silent:
         whose = listing(silent, most=5)
-        notes.append(f"no log shows whether {whose} is minimised or maximised: taken as {other}; --sense says which")
+        notes.append(f"no log shows whether {whose} is minimised or maximised: taken as {other}{ASSUMED[1]}")
     if number:
         words = f"{counted(number, 'instance')} maximised and kept as written"
         notes.append(f"{words}: scored through the reciprocal unless a transform is declared")

@@ -25,14 +25,14 @@ from gapline.capture.candidate_checks import (
 )
 from gapline.capture.candidates import EVENTS, NUMBER, Candidates, Ends, Problems, as_text, read_candidates, set_aside
 from gapline.capture.carriers import SLICE, Cells, frame_of_records, read_all_alike, read_pieces
-from gapline.capture.dialect import PLAIN, Dialect, is_neutral, number_parts, number_seeds, shape_table
+from gapline.capture.dialect import PLAIN, Dialect, is_neutral, mapping, number_parts, number_seeds, shape_table
 from gapline.capture.direction import state_sense
 from gapline.capture.gathered import GatheredColumns
 from gapline.capture.heads import Heads, Rows, find_equal, find_heads
 from gapline.capture.ladder import Ladder, plain_setting, split_ladders, varying
 from gapline.capture.logfiles import path_without_packing
 from gapline.capture.run_identity import RowOrder, renumber
-from gapline.capture.time_units import FIRST, IN_WORDS, since_first_row
+from gapline.capture.time_units import ELAPSED, FIRST, IN_WORDS, since_first_row, unit_of_text
 from gapline.capture.typed_jsonl import OddLineError
 from gapline.capture.unpack import open_content, read_content
 from gapline.capture.whole_rows import Fault
@@ -482,7 +482,13 @@ def _run_number(values: pl.Series, name: str, cells: pl.Series, rows: Rows, prob
     if (strange := values.filter(~stripped.str.contains(NUMBER).fill_null(True))).len():
         head = cells.eq(strange[0]).fill_null(False).arg_true()[0]
         line = rows.line(int(rows.starts[head]))
-        raise TraceError(f"{problems.source}:{line}: expected a number in {name}, got {strange[0]!r}")
+        unit = unit_of_text(strange[0]) if name == "horizon" else None
+        raise TraceError(
+            f"{problems.source}:{line}: expected a number in {name}, got {strange[0]!r}",
+            hint=f"{mapping(problems.source, horizon=f'{unit}:{name}')} reads a horizon such as {strange[0]}"
+            if unit in ELAPSED
+            else "leave the cell empty where there is none",
+        )
     return _finite(stripped.cast(pl.Float64, strict=False), name, problems)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.capture.dialect import Dialect
+from gapline.capture.dialect import Dialect, option
 from gapline.capture.direction import check_direction, with_notes
 from gapline.errors import TraceError, listing
 from gapline.model.campaign import Campaign
@@ -79,11 +79,12 @@ class RowOrder:
             keys = campaign.runs[found.run[doubtful]].select(RUN_KEY)
             shown = listing((str(RunKey(*key)) for key in keys.iter_rows()), most=3)
             share = 100 * found.share[doubtful].max()
+            split, order = (option(name, True, self._source) for name in ("number_runs", "sort_rows"))
             raise TraceError(
                 f"{self._source}: several runs seem to share one arm, instance and seed: {shown}; time goes back by up "
                 f"to {share:.3g} % of the run, and sorted by time the objective gets worse again",
-                hint="--number-runs begins a new run wherever time goes back; --sort-rows confirms that each is one "
-                "run whose rows are out of order",
+                hint=f"{split} begins a new run wherever time goes back; {order} confirms that each is one run whose "
+                "rows are out of order",
             )
         confirmed = " (--sort-rows)" if self._sort_rows else ""
         runs, share = counted(len(found.run), "run"), 100 * found.share.max()

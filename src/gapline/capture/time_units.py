@@ -41,6 +41,8 @@ _DATE = (
 # Numbers of seconds since 1970 are below the first of these until the year 5138, and numbers of milliseconds above it
 # since 1973; so on for micro- and nanoseconds.
 _MAGNITUDES = (1e11, 1e14, 1e17)
+# What may be moments of runs, in seconds since 1970.
+_YEAR_1985, _YEAR_2100 = 5e8, 4.1e9
 _DAY = 86400.0
 
 
@@ -136,9 +138,12 @@ def unit_of_number(largest: float, least: float, most: float) -> str | None:
 
     >>> unit_of_number(45_000, 10, 600), unit_of_number(1.7e9, 1.69e9, 600), unit_of_number(1.7e12, 1.7e12, 600)
     ('ms', 'epoch', 'epoch')
+    >>> unit_of_number(25e9, 1.5e9, 300)
+    'ns'
     """
-    if least > 5e8:
-        # Moments after 1985, and nobody waited for that many seconds.
+    finer = 1e3 ** sum(largest >= magnitude for magnitude in _MAGNITUDES)
+    if least / finer > _YEAR_1985 and largest / finer < _YEAR_2100:
+        # Nobody waited for that many seconds.
         return "epoch"
     return next((unit for unit in FINER if in_seconds(largest, unit) <= most), None)
 

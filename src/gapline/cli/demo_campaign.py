@@ -72,6 +72,7 @@ seeds = [0]
 name = "calibration"
 [objective]
 name = "{contract.objective.name}"
+sense = "{contract.objective.sense}"
 checker = "{contract.objective.checker}"
 [time]
 horizon = 60.0

@@ -120,6 +120,8 @@ title = {quoted(title)}
 
 [objective]
 name = {quoted(objective)}
+# "max" where larger values are better; an instance may state its own.
+sense = "min"
 # Every candidate is checked against the original problem, and its objective recomputed.
 validation = "checker"
 checker = {quoted(checker)}

@@ -182,7 +182,7 @@ def _refuse_twins(keys: pl.DataFrame) -> None:
         clashing = listing(str(RunKey(*row)) for row in twins.select(RUN_KEY).iter_rows())
         raise TraceError(
             f"merge: expected disjoint runs, got {twins.height} in more than one source: {clashing}",
-            hint="rename an arm, or leave one source out",
+            hint="give repeated runs a seed each, rename an arm, or leave one source out",
         )
 
 

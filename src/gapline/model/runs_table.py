@@ -90,4 +90,7 @@ def _check_run_values(rows: Numbered) -> None:
     bad = table.filter(pl.col("horizon").is_not_null() & ~(pl.col("horizon").is_finite() & (pl.col("horizon") > 0)))
     if bad.height:
         shown = listing(f"{RunKey(*row[:3])} {row[3]}" for row in bad.select(*RUN_KEY, "horizon").iter_rows())
-        raise TraceError(f"horizon: expected positive finite seconds, got {shown}")
+        raise TraceError(
+            f"horizon: expected positive finite seconds, got {shown}",
+            hint="leave the cell empty where no horizon was stated",
+        )

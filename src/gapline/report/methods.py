@@ -187,16 +187,17 @@ def _objective(study: Study) -> Clause:
     """Say what the objective is, and in which direction it is better."""
     contract, runs = study.contract, study.envelopes.runs
     words = {"min": "minimised", "max": "maximised"}
-    if contract is not None:
+    if contract is not None and "sense" not in study.given and contract.stated_senses:
         return Clause("objective", f"The objective is {contract.objective.name}, {words[contract.objective.sense]}.")
+    subject = f"The objective: {NOT_DECLARED}" if contract is None else f"The objective is {contract.objective.name}"
     senses, origins = recorded(runs, "sense"), find_origins(runs, given=study.given)["sense"]
     if not senses or origins == (FactOrigin.NOT_STATED,):
         assumed = listing(words.get(sense, sense) for sense in senses) or words["min"]
-        text = f"The objective: {NOT_DECLARED}; its direction is not stated, and it is taken as {assumed}."
+        text = f"{subject}; its direction is not stated, and it is taken as {assumed}."
     else:
         shown = listing(words.get(sense, sense) for sense in senses)
-        text = f"The objective: {NOT_DECLARED}; it is {shown}, {_as_stated(origins)}."
-    return Clause("objective", text, declared=False)
+        text = f"{subject}; it is {shown}, {_as_stated(origins)}."
+    return Clause("objective", text, declared=contract is not None)
 
 
 def _limits(study: Study) -> list[Clause]:

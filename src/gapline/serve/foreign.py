@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from gapline.capture.direction import state_sense
 from gapline.capture.merge import gathered
 from gapline.capture.read import read_in_parts
 from gapline.capture.recorded import is_recorded, read_recorded
@@ -146,11 +147,16 @@ class LiveTraces:
         try:
             self._is_recorded = is_recorded(self._copy)
             if self._is_recorded:
-                campaign = read_recorded(self._copy, open_runs=True)
+                recorded = read_recorded(self._copy, open_runs=True)
+                campaign = state_sense(recorded, self._reading.get("sense"))
             else:
-                # Not `read`: whether objectives rise is judged once the file has ended.
+                # Not `read`: whether objectives rise is judged once every run has ended.
                 campaign = gathered(read_in_parts(self._copy, **self._reading))
-            study = open_study(str(self.path), campaign=campaign, allow_empty=True, **self._choices)
+            is_open = not _has_ended(campaign.runs).all()
+            empty = is_open or self._reading.get("allow_empty", False)
+            study = open_study(
+                str(self.path), campaign=campaign, allow_empty=empty, in_progress=is_open, **self._choices
+            )
             # Scoring may be refused where opening is not: an instance without a reference.
             self._close_runs(study)
             self.study, self.campaign, self.envelopes, self._refused = study, study.campaign, study.envelopes, None

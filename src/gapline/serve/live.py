@@ -84,8 +84,10 @@ class LiveStudy:
         changes = self.follower.look()
         self._take(changes, first=first)
         self.table.stale |= changes.rewritten or (first and bool(changes.moved))
-        if self.table.is_due:
-            self.table.read_all(frozenset(one.directory.name for one in self.follower.running()))
+        running = frozenset(one.directory.name for one in self.follower.running())
+        in_progress = bool(running or self.follower.count(*LEFT))
+        if self.table.is_due or (self.table.is_unjudged and not in_progress):
+            self.table.read_all(running, in_progress=in_progress)
             # These runs are in the table already, or out of it.
             self._take(Changes(self.follower.use_judge(self.table.judge)), first=True)
         if self.table.study is not None and self.against.use(self.table.study.snapshot):

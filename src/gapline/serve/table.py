@@ -63,7 +63,7 @@ class Table:
         self.alarms: tuple[Alarm, ...] = ()
         self.refused: Refusal | None = None
         self.bounds: dict[str, float] = {}
-        self.stale = True
+        self.stale = self.is_unjudged = True
         self.keys: set[RunKey] = set()
         self.fulls = self.joined = 0
         self.judge: Judge | None = None
@@ -80,13 +80,17 @@ class Table:
         allowed = ALLOWANCE + SHARE * (self._clock() - self._since)
         return self.stale and (self.fulls == 0 or self._spent <= allowed)
 
-    def read_all(self, running: frozenset[str]) -> None:
-        """Read everything that is whole, as `gapline score` does; `running` are the names of the cells under way."""
+    def read_all(self, running: frozenset[str], *, in_progress: bool) -> None:
+        """Read everything that is whole, as `gapline score` does; `running` are the names of the cells under way.
+
+        While runs are to come (`in_progress`), a direction that nobody states is not judged.
+        """
         began = self._clock()
         self.fulls += 1
         self._summary = None
         try:
-            self.study = open_study(str(self.path), campaign=self._campaign(running))
+            campaign = self._campaign(running)
+            self.study = open_study(str(self.path), campaign=campaign, allow_empty=True, in_progress=in_progress)
             self.scores, self.alarms = self.study.scores[0], self.study.alarms
             self.parts, self.refused = [self.study.envelopes], None
             self.bounds = dual_bounds(self.study.campaign, self.study.envelopes.scale)
@@ -96,6 +100,7 @@ class Table:
             self.parts, self.alarms, self.refused = [], (), (error.message, error.hint)
         self.keys = set() if self.scores is None else _keys(self.scores.frame)
         self.stale = False
+        self.is_unjudged = in_progress and len(self.contract.stated_senses) < len(self.contract.instances)
         if self.fulls > 1:
             # The first one loads what all the others use.
             self._spent += self._clock() - began

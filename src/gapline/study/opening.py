@@ -107,6 +107,7 @@ def open_study(
     title: str | None = None,
     workers: Workers | None = None,
     campaign: Campaign | None = None,
+    in_progress: bool = False,
 ) -> Study:
     """Open a study, a campaign or traces: what `score`, `curve`, `compare`, `analyse` and `report` begin with.
 
@@ -171,6 +172,8 @@ def open_study(
         The one source is then a study or a campaign directory that they see too; the results are the same.
     campaign
         What the sources hold, where it was read already.
+    in_progress
+        Whether runs are still to come: neither direction nor candidates are judged by those that are there.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": "i", "seed": 1, "horizon": 10, "trace": [(time, 30.0)]}
@@ -195,7 +198,9 @@ def open_study(
         "columns": columns, "decimal": decimal, "sense": sense, "time_unit": time_unit, "number_runs": number_runs,
         "sort_rows": sort_rows, "allow_empty": allow_empty, "strict": strict, "checker": checker,
     }  # fmt: skip
-    whole, noticed = _read(sources, campaign, workers, negate, stated.get("stated_sense"), **dialect)
+    whole, noticed = _read(
+        sources, campaign, workers, negate, stated.get("stated_sense"), in_progress=in_progress, **dialect
+    )
     scaling = _time_scale(time_scale or stated.get("time_scale", ()), whole)
     register = None if known_register is None else replace(known_register, start=first_start(whole.runs))
     # A contract beside an imported campaign planned nothing that we ran: it names the arms, no cells.
@@ -385,22 +390,23 @@ def _read(
     negate: str | Sequence[str],
     declared: Mapping[str, str] | None,
     *,
+    in_progress: bool,
     sense: Sense | None,
     **dialect: Any,
 ) -> tuple[Campaign, list[str]]:
     """Read the sources, unless their campaign is known, and say what there is to say of their direction."""
-    if known is not None:
-        # Of runs in progress the direction is not judged.
-        return _negated(known, negate), []
-    doing("reading the runs")
-    # What is stated holds of the objectives that are scored: of an arm that is negated, of what results.
-    before = None if negate else sense
-    found = read_in_parts(sources[0] if len(sources) == 1 else list(sources), sense=before, **dialect)
+    found = known
+    if found is None:
+        doing("reading the runs")
+        # What is stated holds of the objectives that are scored: of an arm that is negated, of what results.
+        before = None if negate else sense
+        found = read_in_parts(sources[0] if len(sources) == 1 else list(sources), sense=before, **dialect)
+    if not in_progress:
+        found = with_notes(found, check_source(found, allow_empty=dialect["allow_empty"]))
     # Workers read the files themselves, so that nothing of a campaign in parts is gathered here.
-    found = with_notes(found, check_source(found, allow_empty=dialect["allow_empty"]))
     found = gathered(found) if workers is None else found
     whole = state_sense(_negated(found, negate), sense)
-    return whole, check_direction(whole, declared)
+    return whole, [] if in_progress else check_direction(whole, declared)
 
 
 def _negated(campaign: Campaign, arms: str | Sequence[str]) -> Campaign:

@@ -72,7 +72,8 @@ def declared_facts(contract: "Contract | None") -> tuple[str, ...]:
     """
     if contract is None:
         return ()
-    return ("clock", "horizon", "sense", "threads", "validation", *(["machine"] if contract.time.machine else []))
+    stated = {"sense": contract.stated_senses, "machine": contract.time.machine}
+    return ("clock", "horizon", "threads", "validation", *(name for name, value in stated.items() if value))
 
 
 def score_options(
@@ -99,6 +100,8 @@ def score_options(
     options += [("--goal", repr(goal)) for goal in goals if goals != DEFAULT_GOALS]
     options += [("--transform", text) for text in as_patterns(stated["transform"]) if text != "none"]
     options += [("--time-scale", text) for text in scales if text]
+    # Runs that are maximised say so themselves.
+    options += [("--sense", "min")] if {*stated["stated_sense"].values()} == {"min"} else []
     options += [("--validation", "solver")] if stated["validation"] == "solver" else []
     present = {arm.name for arm in contract.arms} if arms is None else set(arms)
     compared = present - set(stated["tier_two"])

@@ -151,7 +151,7 @@ def show_results(
         findings.leave("results", len(there), "files", why)
         return
     try:
-        study = open_study(str(source.folder), campaign=campaign, allow_code=allow_code)
+        study = open_study(str(source.folder), campaign=campaign, allow_code=allow_code, allow_empty=True)
         made = _written(study, document, scratch / RESULTS)
     except EnvironmentLacksError as error:
         findings.leave("results", len(there), "files", source.words(error))
