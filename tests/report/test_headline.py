@@ -66,7 +66,7 @@ def test_the_group_is_judged_as_the_ranking_judges_it():
     """The pair of the two best has an interval without 0; adjusted for three arms the first place stays open."""
     ahead = headline(AHEAD, order=THREE)
     assert ahead.text == (
-        "x is ahead of all 2 other arms; of the next, y, by 0.20000, 95 % interval +0.10000 to +0.30000"
+        "x is ahead of the 2 other ranked arms; of the next, y, by 0.20000, 95 % interval +0.10000 to +0.30000"
     )
     assert ahead.settled
     for worst, count in ((2, 1), (3, 2)):

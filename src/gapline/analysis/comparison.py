@@ -97,9 +97,10 @@ class Comparison(JudgedTable):
 
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
+        interval = "no interval" if self.low is None else f"{self.level:.0%} interval by {self.how}"
         return (
-            f"{self.second} minus {self.first} in {self.reading.kernels[0]} score units, {self.level:.0%} "
-            f"interval by {self.how}; {self.reading.line()}"
+            f"{self.second} minus {self.first} in {self.reading.kernels[0]} score units, {interval}; "
+            f"{self.reading.line()}"
         )
 
     @property

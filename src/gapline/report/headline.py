@@ -172,7 +172,8 @@ def _group(ranked: Sequence[str], found: Evidence, pairs: Sequence[dict[str, Any
         return Headline(text, detail, sure)
     adjusted = f"Arms are distinguished at {100 * (1 - found.level):g} %, Holm-adjusted."
     if sure:
-        text = f"{first} is ahead of all {size - 1:,} other arms; of the next, {second}, by {number(apart)}, {span}"
+        text = f"{first} is ahead of the {size - 1:,} other ranked arms"
+        text += f"; of the next, {second}, by {number(apart)}, {span}"
         return Headline(text, f"{detail} {adjusted}", settled=True)
     text, them = f"{first} has the lowest mean", "it"
     if len(leaders) > 1:

@@ -74,7 +74,7 @@ function groupWords(ranked, judged, pairs) {
     return [`No significant difference between ${first} and ${second}: ${formatScore(apart)}, ${span}`, detail];
   }
   const adjusted = `Arms are distinguished at ${formatValue(100 * (1 - head.level), 6)} %, Holm-adjusted.`;
-  if (sure) return [`${first} is ahead of all ${formatCount(size - 1)} other arms; of the next, ${second}, by ${formatScore(apart)}, ${span}`, `${detail} ${adjusted}`];
+  if (sure) return [`${first} is ahead of the ${formatCount(size - 1)} other ranked arms; of the next, ${second}, by ${formatScore(apart)}, ${span}`, `${detail} ${adjusted}`];
   const lowest = leaders.length > 1 ? `${listing(leaders, 4)} share the lowest mean` : `${first} has the lowest mean`;
   const open = level > 0 ? `; ${formatCount(level)} of ${formatCount(size)} arms cannot be distinguished from ${leaders.length > 1 ? "them" : "it"}` : "";
   return [lowest + open, `${second} is next, ${formatScore(apart)} behind, ${span}. ${detail} ${adjusted}`];
