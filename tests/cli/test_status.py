@@ -1,13 +1,14 @@
 """`gapline status`: what is done, running, failed and left, and the command to go on."""
 
+import contextlib
 import csv
+import io
 import json
 import shutil
-import subprocess
-import sys
 
 import pytest
 
+from gapline.cli import app
 from gapline.journal.line import EVENTS_FILE
 from gapline.journal.read import read_journal
 from gapline.run.campaign import rebuild_campaign, run_study
@@ -21,9 +22,9 @@ def status(path, *options):
 
 
 def gapline_of(*words):
-    code = "from gapline.cli import main; main()"
-    command = [sys.executable, "-c", code, *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        assert app.run([*map(str, words)]) == 0
+    return printed.getvalue()
 
 
 def test_before_between_and_after(make_study, eventually):
@@ -59,13 +60,16 @@ def test_a_solver_that_changes_its_version_inside_an_arm_is_a_warning(make_study
     contract = study.path / "study.toml"
     contract.write_text(contract.read_text() + "\n[[arms]]\nname='mine'\nsolver='command'\ncommand=['./mine']\n")
     run_study(study.path)
-    assert json.loads(status(study.path, "--json"))["warnings"] == []
+    before = json.loads(status(study.path, "--json"))
+    assert (before["warnings"], before["notes"]) == ([], [])
     (study.path / "version").write_text("1.1")
     contract.write_text(contract.read_text().replace("seeds = [1]", "seeds = [1, 2]"))
     run_study(study.path)
     warning = "arm mine: 1.0 made 2 runs, 1.1 made 2 runs"
     assert json.loads(status(study.path, "--json"))["warnings"] == [warning]
-    assert f"warning: the solver changed: {warning}" in status(study.path)
+    text = status(study.path)
+    assert f"warning: the solver changed: {warning}" in text
+    assert "note: changed after the first run: seeds" in text
 
 
 @pytest.mark.usefixtures("quiet_machine")
@@ -74,12 +78,11 @@ def test_status_tells_how_runs_were_measured(make_study):
     run_study(study.path)
     plant(study.attempts()[0], 1.0, foreign_share=0.9, elapsed=200.0, jitter=0.004)
     plant(study.attempts()[1], 1.0, foreign_share=0.0, elapsed=1.0, jitter=0.001)
-    command = [sys.executable, "-c", "from gapline.cli import main; main()", "status", str(study.path)]
-    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    text = status(study.path)
     assert "2 of 2 runs pinned to their cores on one host; governor" in text
     assert "others' share of the cores 90.0%" in text
     assert f"gapline run {study.path} --rerun-noisy" in text
-    answer = json.loads(subprocess.run([*command, "--json"], capture_output=True, text=True, check=True).stdout)
+    answer = json.loads(status(study.path, "--json"))
     assert answer["fairness"]["foreign_share"] == 0.9
     assert answer["fairness"]["overshoot"] == 140.0
     assert answer["fairness"]["reasons"]["shared cores"] == 1

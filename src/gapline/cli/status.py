@@ -55,6 +55,7 @@ def command(study: str, plan: bool, outputs: tuple[str, ...], all_columns: bool,
         "fairness": fairness.document(),
         "models": status.models,
         "warnings": status.warnings,
+        "notes": status.notes,
         "problems": status.problems,
         "strays": status.strays,
         "resume": go_on,
@@ -86,7 +87,7 @@ def command(study: str, plan: bool, outputs: tuple[str, ...], all_columns: bool,
     options.print_lines("measured: ", fairness.lines())
     if fairness.disturbed:
         say(f"run them again with: {resume_command(status.study, None, '--rerun-noisy')}")
-    options.print_lines("note: ", (model_note(arm, model) for arm, model in status.models.items()))
+    options.print_lines("note: ", [*status.notes, *map(model_note, status.models, status.models.values())])
     options.print_lines("warning: the solver changed: ", status.warnings)
     options.print_lines("problem: ", status.problems)
     if status.strays:

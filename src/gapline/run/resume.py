@@ -5,12 +5,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gapline.errors import IntegrityError
 from gapline.journal.attempts import CellRecord, attempts_of, folders_of
 from gapline.journal.cell_state import CellState, cell_state, waits_for_verdict
 from gapline.journal.fairness import Fairness, Value, fairness_columns, summarise_fairness
 from gapline.journal.index import Index, open_index
 from gapline.journal.judges import study_judge
 from gapline.journal.read import Outcome
+from gapline.journal.register import read_register
 from gapline.journal.strays import find_strays
 from gapline.journal.verdicts import Judge, verdicts_of
 from gapline.model.contract import Contract, load_contract
@@ -50,7 +52,7 @@ class StudyStatus:
     attempts that do not count in cells that are done, and `changed` names the journals among them that were changed
     after they were written. `left_behind` are processes that outlived the clearing of their run, `over_cap` events that
     are not in the journals of runs; `strays` lie in the journal and are not ours. `models` are the simplified models
-    that arms solve, by arm.
+    that arms solve, by arm. `notes` say what the contract changed after the first run.
     """
 
     study: Path
@@ -61,6 +63,7 @@ class StudyStatus:
     failed: list[tuple[RunKey, str]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     strays: list[str] = field(default_factory=list)
     superseded_because: Counter[str] = field(default_factory=Counter)
     changed: list[str] = field(default_factory=list)
@@ -93,6 +96,10 @@ def study_status(study_dir: str | Path) -> StudyStatus:
         status.fairness = summarise_fairness(_look(cells, status, index, judge, made_by))
         status.strays = find_strays(study) + _copies(study, {cell.directory(study).name for cell in cells}, index)
     status.warnings = several_versions(made_by)
+    try:
+        status.notes = read_register(study).notes()
+    except IntegrityError as error:
+        status.problems.append(str(error))
     status.models = dict(sorted((status.models | simplified_arms(contract)).items()))
     return status
 
