@@ -1,6 +1,6 @@
 """What is not in a package is listed; the list does not depend on what a command happened to leave."""
 
-from gapline.archive.left_out import NEVER, is_report_file, list_left_out
+from gapline.archive.left_out import LINK, NEVER, is_report_file, list_left_out, list_other_results
 
 
 def own(folder, taken=(), **more):
@@ -28,6 +28,18 @@ def test_files_of_the_user_are_listed_and_folders_once(tmp_path):
     assert own(tmp_path, ["instances/a"]) == [
         (path, "the contract does not name it") for path in ("notes/", "x.txt", "instances/b", "results/mine.txt")
     ]
+
+
+def test_files_that_only_look_like_results_are_listed(tmp_path):
+    study, packed = tmp_path / "study", tmp_path / "packed"
+    put(study, "results/tables/mine.csv", "results/figures/a.svg", "results/figures/a.pdf", "results/x")
+    (study / "results" / "methods.md").symlink_to(tmp_path / "elsewhere")
+    put(packed, "results/figures/a.svg", "results/report.html")
+    assert sorted(list_other_results(study, packed)) == [
+        ("results/methods.md", LINK),
+        ("results/tables/mine.csv", "the report of what is packed does not have it"),
+    ]
+    assert list_other_results(packed, packed) == list_other_results(tmp_path, packed) == []
 
 
 def test_strays_and_copies_of_runs_are_listed(tmp_path):

@@ -112,11 +112,12 @@ def test_links_and_files_of_others_that_nobody_named_are_left_out_and_listed(imp
     links = {
         "secret.txt": elsewhere / "secret", "data": elsewhere, "gone": imported / "nothing", "own.txt": "i.txt",
         "references/other.json": elsewhere / "other.json", "results/secret.txt": elsewhere / "secret",
-        "results/folder": elsewhere,
+        "results/folder": elsewhere, "results/tables/secret.csv": elsewhere / "secret",
     }  # fmt: skip
     for name, target in links.items():
         (imported / name).symlink_to(target)
     files = [".env", "notes.txt", "campaign/notes.txt", "results/core", "references/.env", "journals.log"]
+    files += ["results/figures/mine.svg"]
     for name in files:
         (imported / name).write_text(SECRET)
     (imported / "campaign" / "link.txt").symlink_to(elsewhere / "secret")
@@ -127,7 +128,7 @@ def test_links_and_files_of_others_that_nobody_named_are_left_out_and_listed(imp
     said = capsys.readouterr().out
     for name in links.keys() - {"references/other.json"}:
         assert f"left out: {name} ({LINK})" in said
-    for name in ("references/", "notes.txt", "campaign/notes.txt", "campaign/link.txt", "results/core", "journals.log"):
+    for name in {"references/", "campaign/link.txt", *files} - {".env", "references/.env"}:
         assert f"left out: {name} (" in said
     with zipfile.ZipFile(imported.parent / "p.zip") as archive:
         members = {name: archive.read(name) for name in archive.namelist()}

@@ -50,6 +50,13 @@ def test_a_second_one_waits_and_a_process_that_is_killed_lets_go(tmp_path):
     assert got.is_set()
 
 
+def test_a_pipe_in_the_place_of_a_lock_is_refused(tmp_path):
+    """Writing more to it than it holds would wait for a reader."""
+    os.mkfifo(tmp_path / "lock")
+    with pytest.raises(OSError, match="got a pipe"):
+        open_lock(tmp_path / "lock")
+
+
 def test_a_link_in_the_place_of_a_lock_is_not_followed(tmp_path):
     (tmp_path / "lock").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(OSError, match="symbolic links"):

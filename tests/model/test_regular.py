@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 import gapline
+import gapline as gl
 from gapline.model.limits import read_regular
 from gapline.model.regular import open_regular, reason_of
+from gapline.model.writing import check_directory, write_atomically
 
 
 def test_a_file_and_a_link_to_one_are_read(tmp_path):
@@ -40,6 +42,24 @@ def test_anything_else_is_refused_at_once(tmp_path, make, told):
         read_regular(tmp_path / "x")
     assert reason_of(caught.value) == told
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+@pytest.mark.parametrize(
+    ("use", "told"),
+    [
+        (gl.read, "no such file"),
+        (gl.open, "a path with a NUL character"),
+        (lambda path: gl.open_study(path, references={"i": 1.0}), "no such file"),
+        (gl.load_contract, "a path with a NUL character"),
+        (gl.verify, "no such file"),
+        (lambda path: gl.record(path, arm="a", instance="i", horizon=1), "a text without NUL characters"),
+        (lambda path: write_atomically(Path(path), print), "a path with a NUL character"),
+        (lambda path: check_directory(Path(path)), "a path with a NUL character"),
+    ],
+)
+def test_a_path_with_a_nul_is_an_error_in_our_words(use, told):
+    with pytest.raises((gl.GaplineError, OSError), match=told):
+        use("a\0b")
 
 
 def test_a_socket_is_refused(tmp_path, monkeypatch):

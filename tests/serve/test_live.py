@@ -68,6 +68,29 @@ def test_what_joined_run_by_run_is_what_is_read_at_once(study):
         assert joined[field] == read[field], field
 
 
+def test_an_arm_whose_first_run_says_that_its_model_is_simplified_is_not_ranked(tmp_path, capsys):
+    with live_study(tmp_path / "study", arms=("a", "b", "quick")) as study:
+        live = LiveStudy(study.path, clock=still)
+        for name in ("a/i1/1", "a/j1/1", "b/i1/1", "b/j1/1"):
+            study.run(name, [(1.0, 30.0)])
+        assert arms_placed(live.look()) == {}
+        study.begin("quick/i1/1")
+        said = {"solver": "quick", "version": "1", "model": "mean travel times"}
+        study.writers["quick/i1/1"].append([b'"t":0.5,"say":' + json.dumps(said).encode()])
+        study.say("quick/i1/1", 1.0, 20.0)
+        study.end("quick/i1/1")
+        state, expected = live.look(), scored(study, capsys)
+        for field in ("arms", "instance_set", "coverage"):
+            assert state[field] == expected[field], field
+        assert arms_placed(state) == {"a": 1, "b": 1}
+        pairs = [(pair["a"], pair["b"]) for pair in state["bounds"]["squeezed"]["pairs"]]
+        assert pairs == [("a", "b")]
+
+
+def arms_placed(state):
+    return {arm: one["rank"] for arm, one in state["ranking"]["arms"].get("squeezed", {}).items()}
+
+
 def test_a_reference_that_is_folded_from_the_runs_is_folded_anew(tmp_path, capsys):
     with live_study(tmp_path / "study", policy="analysis", seeds=(1, 2)) as study:
         clock = [0.0]

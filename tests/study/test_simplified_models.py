@@ -13,7 +13,10 @@ from gapline.model.contract import load_contract
 from gapline.report.methods import methods_markdown
 from gapline.report.statements import make_statements
 from gapline.run.campaign import run_study
+from gapline.serve.live import LiveStudy
+from gapline.serve.scale import Against
 from gapline.solvers import simplified_arms
+from live_studies import still
 
 PROGRAM = """import json, sys
 print(json.dumps({"solver": sys.argv[1], "version": "1"} | json.loads(sys.argv[3])), flush=True)
@@ -72,6 +75,9 @@ def test_it_is_tier_two_in_every_output(tmp_path, capsys, printed, more):
     for command in ("score", "status"):
         assert run([command, str(study)]) == 0
         assert NOTE in " ".join(capsys.readouterr().out.split()), command
+    watched = LiveStudy(study, clock=still).look()
+    assert sorted(watched["ranking"]["arms"]["squeezed"]) == ["slow", "true"]
+    assert [(pair["a"], pair["b"]) for pair in watched["bounds"]["squeezed"]["pairs"]] == [("slow", "true")]
     said = make_statements(gl.open_study(study))
     text = methods_markdown(gl.open_study(study), said.facts, said.headline)
     assert (
@@ -134,3 +140,31 @@ def test_adapters_know_before_the_runs_what_they_solve(tmp_path, solver, options
         f'{head}\n[[arms]]\nname = "a"\nsolver = "{solver}"\noptions = {{{options}}}\n'
     )
     assert simplified_arms(load_contract(tmp_path)) == ({} if model is None else {"a": model})
+    # Whoever watches knows it from the first moment.
+    assert Against.of_contract(tmp_path, load_contract(tmp_path)).tier_two == (() if model is None else ("a",))
+
+
+def test_exact_said_after_the_runs_holds_in_every_analysis_and_export(tmp_path):
+    study = write(tmp_path, arm("quick", 8, '{"model": "mean travel times"}'), arm("true", 10))
+    run_study(study, pin=False)
+    assert analysed_tiers(study) == (("quick",), ("quick",))
+    file = study / "study.toml"
+    file.write_text(file.read_text().replace('name = "quick"', 'name = "quick"\nmodel = "exact"'))
+    assert analysed_tiers(study) == ((), ())
+    assert run(["export", str(study), "-o", str(tmp_path / "traces.csv")]) == 0
+    assert analysed_tiers(tmp_path / "traces.csv") == ((), ())
+
+
+def test_a_model_said_after_the_runs_goes_into_the_export(tmp_path):
+    study = write(tmp_path, arm("quick", 8), arm("true", 10))
+    run_study(study, pin=False)
+    file = study / "study.toml"
+    file.write_text(file.read_text().replace('name = "quick"', 'name = "quick"\nmodel = "mean travel times"'))
+    assert run(["export", str(study), "-o", str(tmp_path / "traces.csv")]) == 0
+    assert analysed_tiers(tmp_path / "traces.csv") == analysed_tiers(study) == (("quick",), ("quick",))
+
+
+def analysed_tiers(source):
+    """Return the arms of tier 2 as the study and its analyses have them."""
+    found = gl.analyse(gl.open_study(source, policy="analysis"))
+    return found.study.tier_two, found.readings.tier_two

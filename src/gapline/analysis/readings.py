@@ -94,12 +94,13 @@ def build_readings(
     weight: str = "uniform",
     weighting: str = "panel",
     tolerance: float = TOLERANCE,
-    tier_two: Sequence[str] = (),
+    tier_two: Sequence[str] | None = None,
     ranked: Sequence[str] | None = None,
 ) -> Readings:
     """Score every run under every kernel and every named snapshot.
 
-    `ranked` are the arms whose order is judged: those that ran the same instances, where not given.
+    `tier_two` are the arms that are described and not compared: those that the runs mark, where not given. `ranked` are
+    the arms whose order is judged: those that ran the same instances, where not given.
     """
     if not snapshots:
         raise UsageError("analyse: expected at least one snapshot, got none")
@@ -112,7 +113,8 @@ def build_readings(
     if len({kernel.name for kernel in parsed}) < len(parsed) or not parsed:
         raise UsageError(f"kernels: expected each once, got {[kernel.name for kernel in parsed]}")
     declared = parse_weight(weight)
-    cells, descriptive = build_cells(envelopes.runs), descriptive_arms(envelopes.runs, tier_two)
+    cells = build_cells(envelopes.runs)
+    descriptive = descriptive_arms(envelopes.runs) if tier_two is None else tuple(tier_two)
     references, scores, beaten = [], [], []
     for snapshot in snapshots.values():
         column = reference_column(snapshot, envelopes)

@@ -55,6 +55,16 @@ def list_left_out(
     return listed
 
 
+def list_other_results(study: Path, folder: Path) -> list[LeftOut]:
+    """List files in the results of a study, named as a report names its own, that the report in a folder lacks."""
+    return [
+        LeftOut(name, LINK if (study / name).is_symlink() else "the report of what is packed does not have it")
+        for name in (f"{RESULTS}/{inside}" for inside, is_folder in _walk(study / RESULTS) if not is_folder)
+        # Figures as PDF are listed by their pattern.
+        if is_report_file(name.removeprefix(f"{RESULTS}/")) and name[-4:] != ".pdf" and not (folder / name).exists()
+    ]
+
+
 def _campaign_strays(study: Path) -> Iterator[str]:
     """Yield the files in the campaign of a study that are not the campaign's own."""
     for name, _ in _walk(study / CAMPAIGN):

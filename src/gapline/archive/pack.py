@@ -19,7 +19,7 @@ from gapline.archive.described import missing_metadata
 from gapline.archive.document import instances_document, package_document, write_document
 from gapline.archive.environment import Environment
 from gapline.archive.imported import campaign_files, stage_campaign, survey_imported
-from gapline.archive.left_out import LeftOut
+from gapline.archive.left_out import LeftOut, list_other_results
 from gapline.archive.named_machines import refuse_named_machines
 from gapline.archive.readme import readme_text
 from gapline.archive.rebuilt import rebuild_campaign
@@ -151,14 +151,15 @@ def pack(
         campaign, environment = _stage_runs(study, folder, surveyed, scrub, tell)
         refuse_changed(contents, study, environment.problems, environment.solved)
         taken = [] if scrub is None else scrub.list_taken()
-        if scrub is not None:
-            contents.left_out = [LeftOut(scrub.text(one.path, ""), one.why) for one in contents.left_out]
         tell("report", 0, 1)
         opened = _placeless_study(folder, campaign, allow_code=allow_code)
         _refuse_alarms(study, opened, with_alarms=with_alarms)
         write_report(opened, folder / RESULTS, formats=FORMATS)
         tell("report", 1, 1)
         refuse_stale_results(study, folder)
+        contents.left_out = sorted([*contents.left_out, *list_other_results(study, folder)])
+        if scrub is not None:
+            contents.left_out = [LeftOut(scrub.text(one.path, ""), one.why) for one in contents.left_out]
         document = package_document(
             folder,
             contract,

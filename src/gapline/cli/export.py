@@ -13,6 +13,8 @@ from gapline.terminal import say, say_words
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import polars as pl
+
     from gapline.model.campaign import Campaign
     from gapline.model.contract import Contract
     from gapline.model.diagnostics import Diagnostics
@@ -62,6 +64,7 @@ def command(
     from gapline.errors import UsageError
     from gapline.model.contract import load_contract
     from gapline.model.writing import refuse_no_file
+    from gapline.scoring.reading import descriptive_arms
     from gapline.study import score_options
 
     packed = (form or Path(output).suffix.lstrip(".")).lower() == "zip"
@@ -88,7 +91,7 @@ def command(
         lines += not_in_a_trace(campaign)
     if contract is not None and folder is not None:
         lines += (inside := [] if carried is not None else _left_inside(sources, folder, contract))
-        arms = campaign.rows.names("arm")
+        arms = set(campaign.rows.names("arm")).difference(descriptive_arms(campaign.runs))
         options_of_study = score_options(contract, folder, carried=carried is not None or bool(inside), arms=arms)
         command = shlex.join(["gapline", "score", output, *options_of_study])
     say_words(f"wrote {output}: {contents(campaign)}")
@@ -107,6 +110,21 @@ def contents(campaign: "Campaign") -> str:
         alone = sum(int((piece.verdict == VerdictCode.BOUND).sum()) for _, piece in campaign.pieces())
     words = [counted(len(campaign), "run"), counted(campaign.candidates - alone, "candidate")]
     return ", ".join([*words, *([f"{counted(alone, 'dual bound')} alone"] if alone else [])])
+
+
+def _with_tiers(runs: "pl.DataFrame", contract: "Contract") -> "pl.DataFrame":
+    """Return runs with the tiers and models of their arms where the contract states them."""
+    import polars as pl
+
+    stated: dict[str, dict[str, Any]] = {
+        "simplified_model": {arm.name: arm.model for arm in contract.arms if arm.model},
+        "tier": {arm.name: arm.tier for arm in contract.arms if arm.tier == 2},
+    }
+    for name, values in stated.items():
+        if values:
+            recorded = pl.col(name) if name in runs.columns else None
+            runs = runs.with_columns(pl.col("arm").replace_strict(values, default=recorded).alias(name))
+    return runs
 
 
 def _as_scored(
@@ -131,8 +149,8 @@ def _as_scored(
         states = planned_cells(campaign, contract, filters)["state"]
         if missing := int((states == "missing").sum()):
             lines.append(f"not in the file, which has no plan: {counted(missing, 'planned run')} never begun")
-    # Runs that were made before membership of a ladder was recorded.
-    campaign = replace(campaign, runs=with_ladders(campaign.runs, contract.arms))
+    # Runs that were made before membership of a ladder was recorded, or before tier and model were stated.
+    campaign = replace(campaign, runs=_with_tiers(with_ladders(campaign.runs, contract.arms), contract))
     stated = declared_choices(contract)
     if stated["tolerance"] != TOLERANCE:
         lines.append(f"not in the file, and without an option: the contract's tolerance {stated['tolerance']:g}")

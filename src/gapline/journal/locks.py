@@ -6,11 +6,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from gapline.model.regular import refuse_odd
+
 
 def open_lock(path: Path) -> int:
     """Open a file to lock it, made where it is not there yet."""
     # NOFOLLOW: in a directory that others can write to, a link could make us create or truncate a file elsewhere.
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+    how = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
+    file = os.open(path, how, 0o644)
+    try:
+        # A pipe takes what is written to it until it is full, and then waits for a reader.
+        refuse_odd(file, path)
+    except BaseException:
+        os.close(file)
+        raise
+    return file
 
 
 def lock_now(file: int, kind: int = fcntl.LOCK_EX) -> bool:

@@ -70,6 +70,8 @@ def record(
     for name, value in (("arm", arm), ("instance", instance), ("panel", panel)):
         if not isinstance(value, str) or not value or not _is_text(value):
             raise UsageError(f"{name}: expected a name, got {value!r}")
+    if "\0" in os.fsdecode(path):
+        raise UsageError(f"path: expected a text without NUL characters, got {os.fsdecode(path)!r}")
     facts: dict[str, Any] = {"arm": arm, "instance": instance, "seed": _whole(seed), "panel": panel}
     facts |= {"horizon": _seconds(horizon), "machine": {"host": platform.node()}, "schema": RECORD_SCHEMA}
     facts["carried"] = {name: _fact(name, value) for name, value in carried.items()}
@@ -83,7 +85,7 @@ def _whole(seed: Any) -> int:
     except TypeError:
         number = None
     if number is None or abs(number) > _LARGEST:
-        raise UsageError(f"seed: expected a whole number, got {seed!r}")
+        raise UsageError(f"seed: expected a whole number of 64 bits, got {seed!r}")
     return number
 
 

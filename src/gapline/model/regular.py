@@ -24,6 +24,7 @@ def open_regular(path: str | Path) -> BufferedReader:
     OSError
         When there is none, or something that is no file; its text says what there is.
     """
+    refuse_nul(path)
     handle = os.open(path, HOW)
     try:
         refuse_odd(handle, path)
@@ -31,6 +32,12 @@ def open_regular(path: str | Path) -> BufferedReader:
     except BaseException:
         os.close(handle)
         raise
+
+
+def refuse_nul(path: str | Path) -> None:
+    """Refuse a path that no system has: where it has a NUL character, Python raises an error without its name."""
+    if "\0" in str(path):
+        raise OSError(errno.EINVAL, "expected a file, got a path with a NUL character", str(path))
 
 
 def refuse_odd(handle: int, path: str | Path) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from gapline.errors import UsageError, found_at
+from gapline.model.regular import refuse_nul
 
 SUFFIX = ".gapline"
 # Seconds after which a file that is empty and not locked is no longer one that is just being made.
@@ -96,6 +97,7 @@ def refuse_no_file(path: Path) -> None:
 
 def check_directory(path: Path) -> None:
     """Refuse a directory that cannot be made or written to, before any work is done for what is to go there."""
+    refuse_nul(path)
     place = path
     while not place.exists() and place != place.parent:
         # A link whose target is gone does not exist, and no directory can be made there.
@@ -111,6 +113,7 @@ def check_directory(path: Path) -> None:
 @contextlib.contextmanager
 def naming(path: Path) -> Iterator[Callable[[WatchedFile], WatchedFile]]:
     """Let failures of the system name the file that was to be written, and the bytes where they are known."""
+    refuse_nul(path)
     watched: list[WatchedFile] = []
 
     def watch(file: WatchedFile) -> WatchedFile:

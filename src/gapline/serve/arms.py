@@ -1,6 +1,6 @@
 """The mean of each arm as it may still become, and which pairs of arms are decided."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Protocol
@@ -35,15 +35,22 @@ class ArmBounds:
 
     def __init__(self, cells: pl.DataFrame, against: Against, ladders: Sequence[Sequence[str]] = ()) -> None:
         self._against = against
-        self._cells = cells
-        self.ranked = decide_instance_set(cells, tier_two=against.tier_two, ladders=ladders)
+        self._cells, self._ladders = cells, ladders
         self._ranking: tuple[object, dict[str, Any]] | None = None
+        self._tier_two = frozenset(against.tier_two)
+        self.ranked = decide_instance_set(cells, tier_two=self._tier_two, ladders=ladders)
         self._keys = [RunKey(*row) for row in cells.select(RUN_KEY).iter_rows()]
         self._place = {key: place for place, key in enumerate(self._keys)}
         self._weights = run_weights(cells, by=["arm"], weighting=against.weighting) if self._keys else np.empty(0)
         arms = cells["arm"].to_numpy()
         self._rows = {arm: np.flatnonzero(arms == arm) for arm in sorted(set(arms.tolist()))}
         self._known: dict[str, _Ends] = {}
+
+    def describe(self, arms: Iterable[str]) -> None:
+        """Rank these arms no longer, because their runs say that they are of tier 2."""
+        if not self._tier_two.issuperset(arms):
+            self._tier_two, self._ranking = self._tier_two.union(arms), None
+            self.ranked = decide_instance_set(self._cells, tier_two=self._tier_two, ladders=self._ladders)
 
     def document(
         self, table: Scored, running: Mapping[RunKey, Sequence[Bounds]], best_known: BestKnown

@@ -90,9 +90,11 @@ class LiveStudy:
             self.table.read_all(running, in_progress=in_progress)
             # These runs are in the table already, or out of it.
             self._take(Changes(self.follower.use_judge(self.table.judge)), first=True)
-        if self.table.study is not None and self.against.use(self.table.study.snapshot):
-            for view in self.views.values():
-                view.gaps = None
+        if self.table.study is not None:
+            self.arm_bounds.describe(self.table.study.tier_two)
+            if self.against.use(self.table.study.snapshot):
+                for view in self.views.values():
+                    view.gaps = None
         self._view([one for one in changes.grown if one.stage is CellState.RUNNING])
         self._bound()
         return self._document()

@@ -14,6 +14,7 @@ from gapline.reference.resolve import resolve_references
 from gapline.reference.snapshot import Snapshot
 from gapline.scoring.function_weight import as_weight
 from gapline.scoring.kernels import Kernel, parse_kernel
+from gapline.solvers import simplified_arms
 from gapline.study import declared_choices
 
 
@@ -42,12 +43,12 @@ class Against:
 
     @classmethod
     def of_contract(cls, study: Path, contract: Contract) -> "Against":
-        """Take the choices of a contract, and the snapshot that it names."""
+        """Take the choices of a contract, and the snapshot that it names; arms of simplified models are of tier 2."""
         stated = declared_choices(contract)
         made = cls(
             weighting=stated["weighting"],
             tolerance=stated["tolerance"],
-            tier_two=stated["tier_two"],
+            tier_two=(*stated["tier_two"], *simplified_arms(contract)),
             sizes={one.name: float(one.size) for one in contract.instances if one.size is not None},
             scaled_time=bool(stated["time_scale"]),
         )

@@ -34,7 +34,7 @@ from gapline.reference.resolve import lacks_value
 from gapline.reference.scorable import settle_scale
 from gapline.report.documents import score_document
 from gapline.report.printing import negative_lines
-from gapline.scoring.reading import count_coverage
+from gapline.scoring.reading import count_coverage, descriptive_arms
 from gapline.scoring.scores import Scores
 from gapline.study import Study, declared_choices, open_study
 from gapline.summary.means import Summary, summarise
@@ -129,7 +129,7 @@ class Table:
             self.stale = True
             return
         rows = pl.DataFrame() if part is None else part.scores[0].frame
-        if part is None or self.keys & _keys(rows):
+        if part is None or self.keys & _keys(rows) or not set(study.tier_two).issuperset(self._described(part)):
             self.stale = True
             return
         frame = pl.concat([self.scores.frame, rows], how="diagonal_relaxed")
@@ -167,6 +167,10 @@ class Table:
         part = score_part(study, kept, self.contract)
         label, known = part.references[0].label, study.references[0].label
         return None if removed or (label.policy, label.digest) != (known.policy, known.digest) else part
+
+    def _described(self, part: Study) -> tuple[str, ...]:
+        """Return the arms among some runs that are of tier 2, as the runs say."""
+        return descriptive_arms(part.campaign.runs, exact=declared_choices(self.contract)["exact"])
 
     def _alarms(self, study: Study, part: Study) -> list[Alarm]:
         return find_part_alarms(study, part)
