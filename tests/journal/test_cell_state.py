@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 
+import gapline as gl
 from gapline.capture.renew import renew_campaign
 from gapline.cli.app import run as gapline
 from gapline.journal.cell_state import waits_for_verdict
@@ -76,6 +77,9 @@ def test_a_run_whose_verdict_file_is_gone_waits_for_it_in_every_command(study, c
     assert f"3 of 4 planned runs done, 1 waiting for a verdict (gapline check {study.path})" in " ".join(
         printed(capsys, "status", str(study.path)).split()
     )
+    # What is merged has no verdict either.
+    printed(capsys, "merge", str(study.path), "-o", str(study.path / "merged"))
+    assert gl.open(study.path / "merged").diagnostics.unchecked > 0
     # Judged again, it counts again.
     judge_attempt(study.attempts["a/i1/1"])
     assert set(counts(study, capsys).values()) == {(4, 0)}

@@ -8,7 +8,7 @@ from pathlib import Path
 from gapline.model.campaign import Campaign
 from gapline.model.expected import expect, several
 from gapline.model.join import join_campaigns, without_superseded
-from gapline.model.layout import campaign_directory
+from gapline.model.layout import JOURNALS, campaign_directory, is_study
 from gapline.model.parted import PartedColumn
 from gapline.model.store import open_campaign
 from gapline.model.store_parts import Part, PartsWritten, part_folders, save_parts
@@ -44,12 +44,22 @@ def parts_of(paths: Iterable[str | Path], read: Callable[[str | Path], Campaign]
     parts: list[Part] = []
     for is_directory, group in groupby(paths, lambda path: Path(path).is_dir()):
         if is_directory:
-            for path in group:
-                parts += _opened(campaign_directory(Path(path)))
+            for path in map(Path, group):
+                campaign = journal_campaign(path)
+                parts += _opened(campaign_directory(path)) if campaign is None else [Part(campaign)]
         else:
             parts.append(Part(merge_campaigns([read(path) for path in group])))
     settled = without_superseded([part.campaign for part in parts])
     return [part if part.campaign is one else Part(one) for part, one in zip(parts, settled, strict=True)]
+
+
+def journal_campaign(path: Path) -> Campaign | None:
+    """Return what is whole in the journals of a study, where they say more than its `campaign/`; else None."""
+    if not is_study(path) or not (path / JOURNALS).is_dir():
+        return None
+    from gapline.capture.renew import current_campaign
+
+    return current_campaign(path)
 
 
 def _opened(directory: Path) -> list[Part]:

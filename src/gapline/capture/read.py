@@ -12,7 +12,7 @@ from gapline.capture.archive import named_after, read_archive
 from gapline.capture.candidate_checks import check_source
 from gapline.capture.dialect import Dialect
 from gapline.capture.direction import check_direction, state_sense, with_notes
-from gapline.capture.merge import gathered
+from gapline.capture.merge import gathered, journal_campaign
 from gapline.capture.neutral import campaign_from_records, campaign_from_table, read_neutral
 from gapline.capture.opened import naming_packages, opened_package, study_folder
 from gapline.capture.package import is_package
@@ -255,10 +255,5 @@ def _read_plain(path: Path, dialect: Dialect) -> Campaign:
 
 def _read_directory(path: Path) -> Campaign:
     """Open the campaign of a directory; of a study that runs, or whose runner died, what is whole in its journals."""
-    if is_study(path) and (path / JOURNALS).is_dir():
-        from gapline.capture.renew import current_campaign
-
-        campaign = current_campaign(path)
-        if campaign is not None:
-            return campaign
-    return open_campaign(campaign_directory(path))
+    campaign = journal_campaign(path)
+    return open_campaign(campaign_directory(path)) if campaign is None else campaign
