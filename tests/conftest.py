@@ -40,9 +40,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Fail a fast test that lacks a library: `make test-all` would not run it either."""
+    """Fail a fast test that lacks a library or the validators: `make test-all` would not run it either."""
     report = yield
-    if report.skipped and item.config.option.markexpr == FAST_ONLY and "could not import" in str(report.longrepr):
+    lacks = report.skipped and any(reason in str(report.longrepr) for reason in ("could not import", "validators"))
+    if lacks and item.config.option.markexpr == FAST_ONLY:
         report.outcome = "failed"
         report.longrepr = f"{report.longrepr}: mark the test slow, or add the library to [test] in pyproject.toml"
     return report

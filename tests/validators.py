@@ -1,4 +1,4 @@
-"""Programs by which others judge a package's metadata; `make test` brings them into an environment of their own."""
+"""Programs by which others judge a package's metadata; `make test-all` brings them into an environment of their own."""
 
 import json
 import subprocess

@@ -42,6 +42,7 @@ def test_everything_stated_is_in_it_and_valid(described_study, tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_what_is_not_stated_is_left_out_or_said_to_be(tmp_path):
     text = citation_text(load_contract(write(tmp_path, SMALL)))
     (tmp_path / "CITATION.cff").write_text(text, encoding="utf-8")
@@ -52,6 +53,7 @@ def test_what_is_not_stated_is_left_out_or_said_to_be(tmp_path):
     assert not {"license", "version", "date-released", "keywords", "identifiers"} & set(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("related", ["10.1000/182", "arXiv:2301.00001", "https://example.org/a"])
 @pytest.mark.parametrize("licence", ["CC0-1.0", "HPND-UC"])
 def test_every_kind_of_licence_and_identifier_is_valid(tmp_path, related, licence):
@@ -61,6 +63,7 @@ def test_every_kind_of_licence_and_identifier_is_valid(tmp_path, related, licenc
     assert citation_is_valid(tmp_path / "CITATION.cff")
 
 
+@pytest.mark.slow
 def test_the_schema_knows_every_licence_that_is_named_without_an_address(tmp_path):
     """One list for all in one call: each a citation of another reference would take minutes."""
     contract = load_contract(write(tmp_path, SMALL))

@@ -71,6 +71,7 @@ def test_instances_that_are_not_packed_are_named_and_not_promised(described_stud
     assert "instances/one.txt" not in found
 
 
+@pytest.mark.slow
 def test_another_library_reads_it(described_study, tmp_path):
     folder = stage(described_study, tmp_path / "package")
     found = read_by_rocrate(folder)
