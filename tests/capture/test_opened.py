@@ -84,6 +84,8 @@ def test_two_packages_are_compared_and_both_are_named(study, capsys, tmp_path):
     plain = answer(capsys, "compare", "study:mine", "later:theirs", *chosen)
     packed = answer(capsys, "compare", "p.zip:mine", "new.zip:theirs", *chosen)
     assert [one["name"] for one in packed["packages"]] == ["p.zip", "new.zip"]
+    assert packed["instance_set"].pop("arms") == ["p.zip:mine", "new.zip:theirs"]
+    assert plain["instance_set"].pop("arms") == ["study:mine", "later:theirs"]
     names = ("first", "second", "packages")
     assert {k: v for k, v in packed.items() if k not in names} == {k: v for k, v in plain.items() if k not in names}
     Path("test_gate.py").write_text(
