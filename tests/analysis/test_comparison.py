@@ -152,6 +152,20 @@ def test_a_gate_fails_on_missing_runs_unless_it_is_told_not_to():
     assert not found.gate(0.002, allow_missing=True).failed
 
 
+def test_solutions_of_instances_that_one_arm_alone_ran_let_no_gate_pass():
+    """Both found nothing on the two instances that both ran: that is no tie of two arms that work."""
+    runs = [
+        {"arm": arm, "instance": f"p{k}", "seed": 1, "horizon": 10.0, "trace": trace}
+        for arm, instances in {"a": (0, 1, 2, 3), "b": (0, 1)}.items()
+        for k in instances
+        for trace in ([(1.0, 30.0)] if k > 1 else [],)
+    ]
+    study = gl.open_study(gl.Campaign.from_runs(runs), snapshots=[SNAPSHOT])
+    found = compare_sides(Side("study", "a", study), Side("study", "b", study))
+    assert (found.instances, found.empty) == (2, True)
+    assert found.gate(0.1, allow_missing=True).because == "no run found a solution"
+
+
 def test_tier_two_is_never_compared():
     with pytest.raises(UsageError, match="study:a of tier 2"):
         compare_sides(side(tier_two=["a"]), side(source="new"))

@@ -105,8 +105,9 @@ class Comparison(JudgedTable):
 
     @property
     def empty(self) -> bool:
-        """Whether no run of the two arms found a solution."""
-        return not bool((self.scores.frame["steps"] > 0).any())
+        """Whether no run of the two arms found a solution, on the instances that both ran."""
+        both = pl.col("arm").n_unique().over("panel", "instance") == len(self.means)
+        return not bool((self.scores.frame.filter(both)["steps"] > 0).any())
 
     def gate(
         self,
