@@ -107,7 +107,8 @@ def test_common_instances_are_those_of_every_compared_arm():
 
 
 def test_what_a_descriptive_arm_found_ranks_no_arms_that_found_nothing():
-    runs = table({"a": EASY, "b": EASY, "t": EASY}).with_columns(steps=pl.when(pl.col("arm") == "t").then(3).otherwise(0))
+    found = pl.when(pl.col("arm") == "t").then(3).otherwise(0)
+    runs = table({"a": EASY, "b": EASY, "t": EASY}).with_columns(steps=found)
     why = "no run of a compared arm found a solution"
     assert decide_instance_set(runs, tier_two=["t"]).reason == why
     assert decide_instance_set(runs).arms == ("a", "b", "t")
