@@ -7,6 +7,7 @@ import pytest
 import gapline as gl
 from gapline.analysis.comparison import Side, compare, compare_sides, find_arm
 from gapline.errors import GaplineError, MixedScoresError, UsageError
+from gapline.report.statements import make_statements
 
 SNAPSHOT = gl.Snapshot.from_values({f"{p}{k}": 10.0 for p in "pq" for k in range(8)}, name="mine")
 
@@ -45,6 +46,22 @@ def test_later_is_worse_earlier_is_better_and_equal_shows_nothing():
     assert compare_sides(old, side(1.0, source="new")).verdict == "worse"
     assert compare_sides(side(1.0, source="new"), old).verdict == "better"
     assert compare_sides(old, side(0.0, source="new")).verdict == "no difference shown"
+
+
+def test_an_interval_without_zero_is_no_verdict_where_p_shows_nothing():
+    """The percentile bootstrap of a skew difference; headline and contrasts ask for p too."""
+    late = {f"p{k}": 0.2 for k in range(8)} | {"q0": 6.0}
+    runs = [
+        {"arm": arm, "instance": name, "seed": 1, "horizon": 10.0, "trace": [(1.0 + delay * (arm == "b"), 11.0)]}
+        for arm in "ab"
+        for name, delay in late.items()
+    ]
+    study = gl.open_study(gl.Campaign.from_runs(runs), snapshots=[SNAPSHOT], interval="percentile", draws=2000)
+    found = compare_sides(Side("study", "a", study), Side("study", "b", study))
+    assert found.low > 0
+    assert found.p > 0.05
+    assert found.verdict == "no difference shown"
+    assert make_statements(study).headline.text.startswith("No significant difference between a and b")
 
 
 def test_an_integrity_alarm_lets_nothing_be_called_better_or_worse():
@@ -150,6 +167,20 @@ def test_a_gate_fails_on_missing_runs_unless_it_is_told_not_to():
     assert gate.failed
     assert gate.because.startswith("12 runs are missing: new:a p5/0 (not there)")
     assert not found.gate(0.002, allow_missing=True).failed
+
+
+def test_solutions_of_instances_that_one_arm_alone_ran_let_no_gate_pass():
+    """Both found nothing on the two instances that both ran: that is no tie of two arms that work."""
+    runs = [
+        {"arm": arm, "instance": f"p{k}", "seed": 1, "horizon": 10.0, "trace": trace}
+        for arm, instances in {"a": (0, 1, 2, 3), "b": (0, 1)}.items()
+        for k in instances
+        for trace in ([(1.0, 30.0)] if k > 1 else [],)
+    ]
+    study = gl.open_study(gl.Campaign.from_runs(runs), snapshots=[SNAPSHOT])
+    found = compare_sides(Side("study", "a", study), Side("study", "b", study))
+    assert (found.instances, found.empty) == (2, True)
+    assert found.gate(0.1, allow_missing=True).because == "no run found a solution"
 
 
 def test_tier_two_is_never_compared():

@@ -99,6 +99,14 @@ def test_a_change_after_the_runs_is_a_new_line_and_the_first_stays(study):
     ]
 
 
+def test_what_was_not_stated_before_is_named_as_nothing(study):
+    register(study)
+    begin_a_run(study)
+    contract = study / "study.toml"
+    contract.write_text(contract.read_text().replace("[time]", '[time]\nmachine = "one"'))
+    assert read_register(study).changes() == ["time machine: nothing became one (not registered yet)"]
+
+
 def test_an_edit_that_changes_no_choice_is_named_as_such(study):
     register(study)
     begin_a_run(study)

@@ -104,3 +104,12 @@ def test_common_instances_are_those_of_every_compared_arm():
     keep, lacking = common_instances(runs)
     assert keep.all(), "nothing in common: every run is kept"
     assert lacking == 0
+
+
+def test_what_a_descriptive_arm_found_ranks_no_arms_that_found_nothing():
+    found = pl.when(pl.col("arm") == "t").then(3).otherwise(0)
+    runs = table({"a": EASY, "b": EASY, "t": EASY}).with_columns(steps=found)
+    why = "no run of a compared arm found a solution"
+    assert decide_instance_set(runs, tier_two=["t"]).reason == why
+    assert decide_instance_set(runs).arms == ("a", "b", "t")
+    assert decide_instance_set(runs.with_columns(steps=0), tier_two=["t"]).reason == "no run found a solution"

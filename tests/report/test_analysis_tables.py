@@ -2,6 +2,7 @@
 
 import pytest
 
+import gapline as gl
 from gapline.analysis.analyse import analyse
 from gapline.errors import UsageError
 from gapline.report.analysis_tables import TABLES, analysis_table, analysis_tables
@@ -46,3 +47,19 @@ def test_a_table_that_is_not_there_is_told_from_one_that_does_not_exist():
 @pytest.mark.parametrize("make", [synthetic_analyses, lambda: analyse(hierarchical()), lambda: analyse(by_hand())])
 def test_the_numbers_of_a_column_share_their_decimals(make):
     assert [words for table in analysis_tables(make()) for words in ragged(table)] == []
+
+
+def test_arms_of_an_integrity_alarm_are_marked_in_the_rows_of_the_ranking_and_not_in_its_data():
+    runs = [
+        {"arm": arm, "instance": f"i{k}", "seed": 1, "horizon": 9, "trace": [(1 + k, 12.0 if arm == "a" else 13.0)]}
+        for arm in "ab"
+        for k in range(3)
+    ]
+    known = gl.Snapshot.from_values({"i0": 12.5, "i1": 10.0, "i2": 10.0}, name="known", certified=["i0"])
+    study = gl.open_study(gl.Campaign.from_runs(runs), snapshots=[known], draws=50)
+    assert study.alarms
+    for name, place in (("ranking", 1), ("intervals", 0)):
+        table = analysis_table(analyse(study), name)
+        assert {row[place].text for row in table.rows} == {"a (alarm)", "b"}
+        assert set(table.frame["arm"]) == {"a", "b"}
+        assert "(alarm): runs of this arm are part of an integrity alarm." in table.notes

@@ -77,6 +77,17 @@ def test_the_group_is_judged_as_the_ranking_judges_it():
         assert "Arms are distinguished at 5 %, Holm-adjusted." in said.detail
 
 
+def test_a_declared_contrast_that_holm_does_not_show_puts_no_arm_ahead():
+    """The ranking compares two arms, or three; the declared contrasts are more, some with arms that are not ranked."""
+    for p_holm, ahead in ((0.02, True), (0.06, False)):
+        declared = pair("x", "y", -0.2, -0.3, -0.1, p=0.02, declared=True, p_holm=p_holm)
+        other = pair("y", "o", -0.1, -0.3, 0.1, p=0.4, declared=True, p_holm=0.4)
+        for order in (ORDER, THREE):
+            said = headline(declared, other, order=order)
+            assert ("ahead" in said.sentences, said.settled) == (ahead, ahead)
+            assert "x has the lowest mean" in said.sentences or ahead
+
+
 def test_arms_with_the_same_mean_share_the_first_place():
     order = ArmOrder(("x", "y", "z"), (), {"x": 1, "y": 1, "z": 3})
     apart = pair("x", "z", -0.3, -0.4, -0.2)

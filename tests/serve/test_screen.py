@@ -1,8 +1,11 @@
 """The state of a study in 80 columns."""
 
+from gapline.journal.register import declare, register_plan
+from gapline.model.contract import load_contract
 from gapline.serve.curves import curves_document
 from gapline.serve.live import LiveStudy
 from gapline.serve.screen import clipped, duration, screen_lines
+from gapline.serve.watch import PlainLines
 from live_studies import live_study, still
 
 LONG = "a solver with a very long name indeed, longer than a column has room for, \x1b[2J and hostile"
@@ -60,6 +63,26 @@ def test_an_alarm_has_both_sides_and_arms_without_a_valid_candidate_are_named(tm
     assert "ALARM i1: a candidate is better than a certified optimum: 10.0 (" in text
     assert ") against 9.0 (run a/i1/1" in text
     assert "REJECTED b: 1 candidate, none valid: objective not a number" in text
+
+
+def test_beaten_references_and_a_changed_contract_come_before_the_table(tmp_path):
+    with live_study(tmp_path / "study", policy="retrospective") as study:
+        register_plan(study.path, declare(study.path, load_contract(study.path)))
+        study.run("a/i1/1", [(1.0, 9.0)])
+        contract = study.path / "study.toml"
+        contract.write_text(contract.read_text().replace("[time]", '[time]\nmachine = "another"'))
+        live = LiveStudy(study.path, clock=still)
+        state = live.look()
+        lines, said = screen_lines(state, width=200), []
+        PlainLines(said.append).end(state, {})
+    late = "note: the plan was registered after the runs began"
+    head = ["1 reference beaten: i1", late, "note: changed after the first run: time machine: nothing became another"]
+    for found in (lines, said):
+        table = next(
+            place for place, line in enumerate(found) if line.split()[:2] in (["arm", "runs"], ["rank", "arm"])
+        )
+        for one in head:
+            assert any(line.startswith(one) for line in found[:table]), one
 
 
 def test_arms_stand_best_first_and_once_all_is_done_nothing_is_open(tmp_path):

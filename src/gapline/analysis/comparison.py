@@ -105,8 +105,9 @@ class Comparison(JudgedTable):
 
     @property
     def empty(self) -> bool:
-        """Whether no run of the two arms found a solution."""
-        return not bool((self.scores.frame["steps"] > 0).any())
+        """Whether no run of the two arms found a solution, on the instances that both ran."""
+        both = pl.col("arm").n_unique().over("panel", "instance") == len(self.means)
+        return not bool((self.scores.frame.filter(both)["steps"] > 0).any())
 
     def gate(
         self,
@@ -214,7 +215,7 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
         frame=panels.with_columns(machine_differs=pl.lit(_differ(machines))),
         first=first.name,
         second=second.name,
-        verdict=WITHHELD if alarms else verdict(judged.low, judged.high),
+        verdict=WITHHELD if alarms else verdict(judged.low, judged.high, judged.p, level=lead.level),
         difference=finite_or_none(whole.value),
         low=judged.low,
         high=judged.high,
@@ -261,12 +262,15 @@ def _differ(machines: tuple[tuple[str, ...], tuple[str, ...]]) -> bool:
     return all(machines) and machines[0] != machines[1]
 
 
-def verdict(low: float | None, high: float | None) -> str:
-    """Word an interval of second minus first.
+def verdict(low: float | None, high: float | None, p: float | None = None, *, level: float = 0.95) -> str:
+    """Word an interval of second minus first; where there is a p too, both have to show the difference.
 
-    >>> verdict(-0.02, -0.01), verdict(0.01, 0.02), verdict(-0.01, 0.01)
-    ('better', 'worse', 'no difference shown')
+    >>> verdict(-0.02, -0.01), verdict(0.01, 0.02), verdict(-0.01, 0.01), verdict(0.01, 0.02, 0.06)
+    ('better', 'worse', 'no difference shown', 'no difference shown')
     """
+    # Of the percentile bootstrap the two may differ.
+    if p is not None and p > 1 - level:
+        return NOTHING
     if high is not None and high < 0:
         return BETTER
     if low is not None and low > 0:

@@ -393,4 +393,6 @@ def _moment(entry: Entry) -> datetime.datetime | None:
 def _word(value: object) -> str:
     if value is None:
         return "none"
+    if value == "":
+        return "nothing"
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -18,7 +18,7 @@ from gapline.model.numbered import Numbered
 from gapline.model.text import counted
 
 LEAVE_OUT, COMMON, EMPTY = "leave-out", "common", "empty"
-NO_SOLUTION = "no run found a solution"
+NO_SOLUTION, NO_COMPARED_SOLUTION = "no run found a solution", "no run of a compared arm found a solution"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def decide_instance_set(
 
     That is the largest group of at least two compared arms that ran exactly the same instances; of groups with as many
     arms, the one with more instances. Where these are equal too, no group speaks for the campaign, and none is ranked;
-    nor is any where no run found a solution.
+    nor is any where no run of a compared arm found a solution.
 
     Parameters
     ----------
@@ -126,8 +126,11 @@ def decide_instance_set(
     if len(compared) < 2:
         return InstanceSet(rule, left_out=left_out)
     table = runs.table if isinstance(runs, Numbered) else runs
-    if "steps" in table.columns and not (table["steps"] > 0).any():
-        return InstanceSet(rule, left_out=left_out, reason=NO_SOLUTION)
+    if "steps" in table.columns:
+        found = set(table.filter(pl.col("steps") > 0)["arm"])
+        if found.isdisjoint(names[row] for row in compared):
+            reason = NO_COMPARED_SOLUTION if found else NO_SOLUTION
+            return InstanceSet(rule, left_out=left_out, reason=reason)
     if ladders is None:
         ladders = list(find_ladders(table).values())
     if rule == COMMON and not has[_asked(names, compared, ladders)].all(axis=0).any():

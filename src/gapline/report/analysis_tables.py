@@ -9,6 +9,7 @@ import polars as pl
 from gapline.analysis.analyse import Analysis
 from gapline.errors import UsageError, closest
 from gapline.model.doing import doing
+from gapline.report.order import ALARMED, order_arms
 from gapline.report.table import Table, frame_table
 from gapline.report.tables import sensitivity
 from gapline.report.tables.complementarity import pairs_table
@@ -135,7 +136,7 @@ def _intervals(analysis: Analysis) -> list[Table]:
     if found is None:
         return []
     caption = "Means with their uncertainty"
-    return [frame_table("intervals", caption, found.frame, text=("arm", "reason"), notes=[sentence(found.caption())])]
+    return [_arm_rows(analysis, "intervals", caption, found.frame, [found.caption()])]
 
 
 def _contrasts(analysis: Analysis) -> list[Table]:
@@ -149,9 +150,15 @@ def _ranking(analysis: Analysis) -> list[Table]:
     found = analysis.study.ranking
     if found is None:
         return []
-    return [
-        frame_table("ranking", "Ranking", found.frame, notes=[sentence(one) for one in (*found.notes, found.caption())])
-    ]
+    return [_arm_rows(analysis, "ranking", "Ranking", found.frame, [*found.notes, found.caption()])]
+
+
+def _arm_rows(analysis: Analysis, name: str, caption: str, frame: pl.DataFrame, said: Sequence[str]) -> Table:
+    """Return a frame of arms as it is; arms of an integrity alarm are marked in the rows, not in the data."""
+    order = order_arms(analysis.study.summary, alarms=analysis.study.alarms)
+    marked = frame.with_columns(pl.Series("arm", map(order.label, frame["arm"]), dtype=pl.String))
+    notes = [*map(sentence, said), *(note for note in order.notes() if note.startswith(ALARMED.strip()))]
+    return replace(frame_table(name, caption, marked, text=("arm", "reason"), notes=notes), frame=frame)
 
 
 def _power(analysis: Analysis) -> list[Table]:

@@ -73,8 +73,8 @@ class Evidence:
 def write_headline(order: ArmOrder, found: Evidence, /) -> Headline:
     """State what the declared contrasts show, then which arm has the lowest mean and what can be told from it.
 
-    An arm is ahead only where the ranking, with its Holm adjustment, leaves it the first place alone, and the interval
-    of its difference from the next one excludes 0.
+    An arm is ahead only where the ranking, with its Holm adjustment, leaves it the first place alone, and the
+    difference from the next one is shown: a declared contrast after the adjustment of its own.
 
     >>> order = ArmOrder(("x", "y"), (), {"x": 1, "y": 2})
     >>> pair = {"a": "y", "b": "x", "declared": False, "difference": 0.2, "low": 0.1, "high": 0.3, "p": 0.001}
@@ -162,7 +162,7 @@ def _group(ranked: Sequence[str], found: Evidence, pairs: Sequence[dict[str, Any
         span = f"{100 * found.level:g} % interval {signed(-high)} to {signed(-low)}"
         zero = "includes" if low <= 0 <= high else "excludes"
         detail = f"The interval of the difference {second} − {first} {zero} 0 (p {p_words(pair['p'])})."
-    sure = worst == 1 and high is not None and high < 0 and apart > TIE
+    sure = worst == 1 and high is not None and high < 0 and is_shown(pair, found.level, distinguished=True)
     if size == 2:
         text = f"No significant difference between {first} and {second}: {number(apart)}, {span}"
         if sure:

@@ -4,6 +4,8 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from gapline.errors import listing
+from gapline.model.fact_origins import CHANGED, LATE_PLAN
 from gapline.model.reading import waiting_words
 from gapline.model.text import counted, printable
 from gapline.report.writers.short_names import legend_lines, short_names
@@ -19,7 +21,7 @@ State = Mapping[str, Any]
 
 def screen_lines(state: State, curves: State | None = None, *, width: int = WIDTH, height: int = 24) -> list[str]:
     """Return what a screen shows, each line at most `width` letters long, at most `height` of them."""
-    head = wrapped([*progress_lines(state), *alarm_lines(state)], width)
+    head = wrapped([*progress_lines(state), *alarm_lines(state), *note_lines(state)], width)
     arms = wrapped(refusal_lines(state), width) + arm_lines(state, curves, width)
     failures = [f"failed {one['arm']}/{one['instance']}/{one['seed']}: {one['status']} ({one['cause']})"
                 for one in state.get("failures", [])[:3]]  # fmt: skip
@@ -161,6 +163,15 @@ def alarm_lines(state: State) -> list[str]:
         why = f": {', '.join(one['reasons'])}" if one["reasons"] else ""
         lines.append(f"REJECTED {one['arm']}: {counted(one['candidates'], 'candidate')}, none valid{why}")
     return lines
+
+
+def note_lines(state: State) -> list[str]:
+    """Return what comes after the alarms: beaten references, and what the contract changed after the first run."""
+    beaten = [one["instance"] for one in state.get("beaten", ())]
+    lines = [f"{counted(len(beaten), 'reference')} beaten: {listing(beaten, most=5)}"] if beaten else []
+    notes = [note for note in state.get("notes", ()) if note.startswith((CHANGED, LATE_PLAN))]
+    lines += [f"note: {note}" for note in notes[:3]]
+    return lines + ([f"note: and {counted(len(notes) - 3, 'more change')}"] if len(notes) > 3 else [])
 
 
 def _sides(alarm: State) -> str:

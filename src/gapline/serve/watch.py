@@ -10,7 +10,15 @@ from gapline.serve.curves import curves_document
 from gapline.serve.live import LiveStudy
 from gapline.serve.quiet import Distance
 from gapline.serve.reopen import Followable, Reopened
-from gapline.serve.screen import alarm_lines, arm_lines, event_line, progress_lines, refusal_lines, screen_lines
+from gapline.serve.screen import (
+    alarm_lines,
+    arm_lines,
+    event_line,
+    note_lines,
+    progress_lines,
+    refusal_lines,
+    screen_lines,
+)
 from gapline.terminal import console, say_words, width
 
 LOOK_EVERY = 1.0
@@ -76,7 +84,7 @@ class PlainLines:
 
     def end(self, state: dict[str, Any], curves: dict[str, Any]) -> None:
         """Print the table, or why there is none."""
-        for line in (*refusal_lines(state), *arm_lines(state, curves, width(), legend=True)):
+        for line in (*note_lines(state), *refusal_lines(state), *arm_lines(state, curves, width(), legend=True)):
             self._out(line)
 
 

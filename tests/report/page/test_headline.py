@@ -37,8 +37,11 @@ def words(browser):
     tab.close()
 
 
-def case(means, pairs, *, declared=(), instances=9, tied=False, others=(), reason=None, empty=False):
-    """Return the headline by Python, and the case as the page has it; `pairs` has difference, low, high and p."""
+def case(means, pairs, *, declared=(), instances=9, tied=False, others=(), reason=None, empty=False, more=0):
+    """Return the headline by Python, and the case as the page has it; `pairs` has difference, low, high and p.
+
+    As many `more` contrasts are declared, of arms that are not ranked.
+    """
     arms = sorted(means, key=lambda arm: (means[arm], arm))
     ranks = rank_means(np.array([means[arm] for arm in arms])).tolist()
     rows = [
@@ -47,7 +50,7 @@ def case(means, pairs, *, declared=(), instances=9, tied=False, others=(), reaso
         for (a, b), (d, low, high, p) in pairs.items()
     ]  # fmt: skip
     family = [row for row in rows if row["declared"] and row["p"] is not None]
-    for row, p in zip(family, holm([row["p"] for row in family]), strict=True):
+    for row, p in zip(family, holm([*(row["p"] for row in family), *[1.0] * more]), strict=False):
         row["p_holm"] = float(p)
     mine = [row["p"] for row in rows if arms and arms[0] in (row["a"], row["b"])]
     worst = None if None in mine else 1 + int(np.sum(holm(mine) > 1 - LEVEL))
@@ -106,6 +109,9 @@ def test_the_script_words_every_case_as_python_does(words):
         case({"x": 0.1, "y": 0.3}, two),
         case({"x": 0.1, "y": 0.1}, {("x", "y"): (0.0, None, None, 1.0)}, tied=True),
         case({"x": 0.1, "y": 0.3}, two, empty=True),
+        # Holm over more declared contrasts than the ranking has pairs.
+        case({"x": 0.1, "y": 0.3}, two, declared=two, more=2),
+        case({"x": 0.1, "y": 0.3}, two, declared=two, more=9),
         case({}, {}, others=("only",)),
         case({}, {}, others=("x", "y"), reason="no two arms ran the same instances"),
         *(random_case(generator) for _ in range(400)),

@@ -96,6 +96,23 @@ def test_arms_with_other_instances_are_not_ranked_and_hiding_arms_keeps_the_rule
     assert page.page.locator("#instance-table td.by-arm.best").count() == 0
 
 
+@pytest.mark.slow
+def test_what_a_descriptive_arm_found_ranks_no_arms_that_found_nothing(open_page, tmp_path):
+    runs = [
+        {"arm": arm, "instance": f"i{k}", "seed": 1, "horizon": 9, "trace": [(1, 12.0)] if arm == "t" else []}
+        for arm in "abt"
+        for k in range(3)
+    ]
+    known = gl.Snapshot.from_values({f"i{k}": 10.0 for k in range(3)}, name="bks")
+    study = report_of(gl.Campaign.from_runs(runs), known, tier_two=["t"])
+    page = open_page(write_page(study, tmp_path / "page.html"))
+    for choice in ({}, {"kernel": "maxform"}):
+        page.choose(**choice)
+        assert page.text("#headline") == "No arm is ranked"
+        assert page.text("#subline") == "No run of a compared arm found a solution."
+        assert [row["rank"] for row in page.table("ranking")] == ["–"] * 3
+
+
 def test_statuses_that_nobody_states_are_not_called_crashes(open_page, tmp_path):
     runs = [{"arm": arm, "instance": "i", "seed": 1, "horizon": 9, "trace": [(1, 12.0)]} for arm in ("a", "b")]
     campaign = gl.Campaign.from_runs(runs)

@@ -60,14 +60,15 @@ function groupWords(ranked, judged, pairs) {
   const second = ranked[leaders.length === size ? 1 : leaders.length].name;
   const worst = worstPlace(judged, first, ranked);
   const level = worst - leaders.length;
-  const { difference: value = 0, low = null, high = null, p = null, reason } = pairOf(pairs, first, second);
+  const pair = pairOf(pairs, first, second);
+  const { difference: value = 0, low = null, high = null, p = null, reason } = pair;
   const apart = Math.abs(value);
   let [span, detail] = ["no interval", `No interval of the difference ${second} − ${first}: ${reason ?? "none was computed"}.`];
   if (low !== null && high !== null) {
     span = `${formatValue(100 * head.level, 4)} % interval ${formatSigned(-high)} to ${formatSigned(-low)}`;
     detail = `The interval of the difference ${second} − ${first} ${low <= 0 && high >= 0 ? "includes" : "excludes"} 0 (p ${wordsOfP(p)}).`;
   }
-  const sure = worst === 1 && high !== null && high < 0 && apart > head.tie;
+  const sure = worst === 1 && high !== null && high < 0 && isShown(pair, true);
   if (size === 2) {
     if (sure) return [`${first} is ahead of ${second} by ${formatScore(apart)}, ${span}`, detail];
     if (worst === 1) return [`${first} has the lowest mean, by ${formatScore(apart)}; ${span}`, detail];
@@ -95,8 +96,13 @@ function contrastWords({ a, b, difference: value, low, high, p_holm: p }) {
   const text = `Contrast ${a} against ${b}: ${formatSigned(value)}`;
   if (low === null || high === null) return `${text}, no interval`;
   const span = `${text}, ${formatValue(100 * head.level, 4)} % interval ${formatSigned(low)} to ${formatSigned(high)}, Holm p ${wordsOfP(p)}`;
-  const shown = p !== null && p <= 1 - head.level && (low > head.tie || high < -head.tie);
-  return shown ? `${span}; ${value < 0 ? a : b} is better` : `${span}; no significant difference`;
+  return isShown({ low, high, p_holm: p }, false) ? `${span}; ${value < 0 ? a : b} is better` : `${span}; no significant difference`;
+}
+
+// Whether a difference is shown: Holm's p decides of a declared contrast, the ranking of any other pair.
+function isShown({ low, high, p_holm: p = null }, distinguished) {
+  const { head } = page;
+  return (p === null ? distinguished : p <= 1 - head.level) && low !== null && high !== null && (low > head.tie || high < -head.tie);
 }
 
 function wordsOfP(p) {

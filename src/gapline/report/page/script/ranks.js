@@ -10,11 +10,12 @@ function whyUnranked(choice, beaten) {
 }
 
 // Which of some arms of tier 1 are ranked, and why none is: gapline.model.instance_set, among the arms that are shown.
-function rankedAmong(head, rows) {
+function rankedAmong(head, rows, visible) {
   const { rule, reason, group, instances, ladder } = head.instanceSet;
   const none = (why) => ({ members: [], instances: 0, reason: why });
   if (rows.length < 2) return none(null);
-  if (rows.every(({ runs, empty }) => runs === empty)) return none("no run found a solution");
+  const nothing = ({ runs, empty }) => runs === empty;
+  if (rows.every(nothing)) return none(`no run ${visible.every(nothing) ? "" : "of a compared arm "}found a solution`);
   if (rule === "common" && reason) return none(reason);
   // The steps of a ladder count as one arm, unless there is nothing else.
   const solver = ({ arm }) => (ladder[arm] === null ? `arm ${arm}` : ladder[arm]);
@@ -49,7 +50,7 @@ function rankArms(head, choice, arms) {
   const visible = arms.filter((row) => !choice.hidden.has(row.name));
   const below = visible.reduce((sum, row) => sum + row.below, 0);
   const eligible = visible.filter((row) => !row.descriptive);
-  const { members, instances, reason } = rankedAmong(head, eligible);
+  const { members, instances, reason } = rankedAmong(head, eligible, visible);
   const notRanked = whyUnranked(choice, members.reduce((sum, row) => sum + row.below, 0));
   const ranks = ranksOf(members.map((row) => row.score), head.tie);
   visible.forEach((row) => (row.rank = null));
