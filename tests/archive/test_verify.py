@@ -237,6 +237,11 @@ def test_the_environment_that_a_package_states_follows_from_its_journals(made, t
         write_sums(folder)
         found = verify(folder)
         assert named(found).startswith(f"package.json: environment.{name}: expected "), name
+    # A package that does not state its version is no older one: it has to state the same environment.
+    invented = {name: value for name, value in stated.items() if name != "gapline"}
+    path.write_text(json.dumps(invented | {"environment": {"cores": 4096}}))
+    write_sums(folder)
+    assert "environment" in named(verify(folder))
     path.write_text(json.dumps({name: value for name, value in stated.items() if name != "environment"}))
     write_sums(folder)
     assert outcomes(verify(folder))["environment"] is Outcome.NOT_SHOWN

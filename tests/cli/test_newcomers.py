@@ -116,7 +116,7 @@ MISTAKES = [
         {"t.csv": TRACE.split("\n", 1)[1]},
         (
             "expected a header arm,instance,seed,time,objective, got 'fast,i1,1,1,12,true,30'",
-            "the first line names the columns",
+            "the first line names the columns: write it above the rows",
         ),
     ),
     Mistake(
@@ -136,7 +136,11 @@ MISTAKES = [
         ("'1,214.5'", "marks between thousands, such as 1,214.5: write them without"),
         code=0,
     ),
-    Mistake("negative times", column("time", "-{}"), ("0 or more, got '-1'", "--allow-empty")),
+    Mistake(
+        "negative times",
+        column("time", "-{}"),
+        ("0 or more, got '-1'", "times count from the start of the run", "--allow-empty"),
+    ),
     Mistake("times in per cent of the horizon", column("time", "{}%"), ("got '1%'", "times are seconds")),
     Mistake("objectives in per cent", column("objective", "{}%"), ("got '12%'", "instead of shares")),
     Mistake("milliseconds", column("time", "{}000"), ("9000 s", "--time-unit ms")),
@@ -190,14 +194,22 @@ MISTAKES = [
     ),
     Mistake("a unit behind the horizon", column("horizon", "{}s"), ("got '30s'", "--columns horizon=s:horizon")),
     Mistake("a horizon of 0", column("horizon", "0"), ("fast/i1/1 0.0", "leave the cell empty")),
-    Mistake("NaN objectives", column("objective", "nan"), ("finite objective, got 'nan'", "--allow-empty")),
+    Mistake(
+        "NaN objectives",
+        column("objective", "nan"),
+        ("finite objective, got 'nan'", "valid=false", "leave time and objective empty"),
+    ),
     Mistake(
         "infinite objectives before the first solution",
         column("objective", "inf", rows=[0, 1]),
         ("finite objective, got 'inf'",),
         code=0,
     ),
-    Mistake("an empty file", {"t.csv": ""}, ("empty file", "arm,instance,seed,time,objective")),
+    Mistake(
+        "an empty file",
+        {"t.csv": ""},
+        ("empty file", "arm,instance,seed,time,objective", "a header and one row for each candidate"),
+    ),
     Mistake("a header alone", {"t.csv": HEADER}, ("a header without rows", "time and objective empty")),
     Mistake(
         "an Excel file renamed to csv", {"t.csv": workbook()}, ("got an Excel workbook", "save the sheet as CSV UTF-8")
@@ -243,7 +255,7 @@ MISTAKES = [
     Mistake(
         "JSON under another suffix",
         {"t.json": '{"arm": "a", "instance": "i1", "seed": 1, "time": 1, "objective": 12}\n'},
-        ("got .json", "`gapline import`"),
+        ("got .json", "rename", ".jsonl", "`gapline import`"),
         command="score t.json --references refs.csv",
         code=2,
     ),
@@ -257,7 +269,7 @@ MISTAKES = [
     Mistake(
         "a packed file that is cut",
         {"t.csv.gz": gzip.compress(TRACE.encode())[:-9]},
-        ("expected a whole gzip file, got one that is cut or damaged",),
+        ("expected a whole gzip file, got one that is cut or damaged", "copy or pack it again"),
         command="score t.csv.gz --references refs.csv",
     ),
     Mistake("a packed file without its suffix", {"t.csv": gzip.compress(TRACE.encode())}, ("4 runs",), code=0),

@@ -27,6 +27,11 @@ FAR = 10.0
 _NOTHING = ("", "none", "null", "na", "n/a", "nil", "-", "--", "?")
 _THOUSANDS = re.compile(r"got '([+-]?[0-9]{1,3}(?:,[0-9]{3})+\.[0-9]+|[+-]?[0-9]{1,3}(?:,[0-9]{3}){2,})'")
 _COMMA = re.compile(r"got '[+-]?[0-9]+,[0-9]+'")
+_FIXES = {
+    Reason.TIME_NEGATIVE.value: "times count from the start of the run",
+    Reason.OBJECTIVE_NOT_FINITE.value: "mark a candidate that is not feasible with valid=false, and leave time and "
+    "objective empty for a run that found nothing",
+}
 
 
 def refuse_unreadable(problems: Problems) -> None:
@@ -214,6 +219,7 @@ def check_accepted(campaign: Campaign, horizons: NDArray[np.float64], *, allow_e
         first = f"; the first: {problems[0]}" if problems and reasons else ""
         unit = far.unit if late and (far := _far_late(campaign, horizons)) else None
         hint = f"{option('allow_empty', True, *sources)} scores these runs as runs that found nothing"
+        hint = "; ".join([*(fix for reason, fix in _FIXES.items() if reason in reasons), hint])
         if unit:
             hint = f"{option('time_unit', unit, *sources)} if times are {IN_WORDS[unit]}; {hint}"
         raise TraceError(f"{where}expected a candidate that can be accepted, got none: {whole}{first}", hint=hint)

@@ -111,7 +111,10 @@ def _read_csv(content: Content, source: str, dialect: Dialect) -> Iterator[Cells
     above, start = blank[0].count(b"\n"), blank.end()
     head = content[start : start + HEADER]
     if not head.strip():
-        raise TraceError(f"{source}: expected a header {','.join(TRACE_REQUIRED)}, got an empty file")
+        raise TraceError(
+            f"{source}: expected a header {','.join(TRACE_REQUIRED)}, got an empty file",
+            hint="a table has a header and one row for each candidate",
+        )
     separator = find_separator(head.split(b"\n", 1)[0])
     blocks = row_blocks(content, separator, start=start, source=source)
     first = next(blocks)
@@ -121,7 +124,7 @@ def _read_csv(content: Content, source: str, dialect: Dialect) -> Iterator[Cells
         got = separator.join(cell or "" for cell in header)
         raise TraceError(
             f"{source}:{above + 1}: expected a header {','.join(TRACE_REQUIRED)}, got {got!r}",
-            hint="the first line names the columns",
+            hint="the first line names the columns: write it above the rows",
         )
     if twice := sorted({name for name in header if name is not None and header.count(name) > 1}):
         raise TraceError(

@@ -60,7 +60,7 @@ def read_neutral(path: Path, *, form: str | None = None, dialect: Dialect = PLAI
     if form is None:
         raise UsageError(
             f"{path}: expected a name ending in {listing(SUFFIXES)}, got {path.suffix or 'none'}",
-            hint="`gapline import` reads solver logs",
+            hint="rename a table to .csv and JSON lines to .jsonl; `gapline import` reads solver logs",
         )
     if not path.is_file():
         raise TraceError(f"{path}: expected a trace file, got {found_at(path)}")

@@ -34,6 +34,12 @@ class _Packing(NamedTuple):
 _PACKINGS = (_Packing("gzip", b"\x1f\x8b", 1 << 16), _Packing("zstd", b"\x28\xb5\x2f\xfd", 1 << 10))
 
 
+def _cut(path: Path, packing: _Packing) -> TraceError:
+    return TraceError(
+        f"{path}: expected a whole {packing.name} file, got one that is cut or damaged", hint="copy or pack it again"
+    )
+
+
 def read_bytes(path: Path) -> bytes:
     """Read and unpack a file; a cut or damaged archive is refused, never read in part."""
     return bytes(read_content(path))
@@ -47,7 +53,7 @@ def read_content(path: Path) -> Content:
             return _content(stream, path)
         with tempfile.SpooledTemporaryFile(IN_MEMORY) as target:
             if not _unpack(stream, packing, target, path):
-                raise TraceError(f"{path}: expected a whole {packing.name} file, got one that is cut or damaged")
+                raise _cut(path, packing)
             return _content(target, path)
 
 
@@ -61,7 +67,7 @@ def open_content(path: Path) -> BinaryIO:
             if packing is None:
                 _copy(stream, target, path)
             elif not _unpack(stream, packing, target, path):
-                raise TraceError(f"{path}: expected a whole {packing.name} file, got one that is cut or damaged")
+                raise _cut(path, packing)
             target.flush()
             stream.close()
             stream = target

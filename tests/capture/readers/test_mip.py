@@ -891,6 +891,15 @@ def test_numbers_with_a_decimal_comma_are_named_and_not_read(solver):
     assert all(any(abs(value - one) < 1e-3 * abs(one) for one in written) for _, value in candidates(found.runs[0]))
 
 
+@pytest.mark.parametrize("solver", ["highs", "cbc", "scip", "gurobi"])
+def test_a_log_in_which_every_number_has_a_decimal_comma_is_no_empty_run_without_a_problem(solver):
+    """Also where no number has an exponent."""
+    found = read_log(READER, re.sub(r"([0-9])\.([0-9])", r"\1,\2", ALL[solver]))
+    assert any("expected numbers with a decimal point, got " in problem for problem in found.problems)
+    empty = "Gurobi Optimizer version 11.0.0\nOptimize a model with 1,204 rows, 3,000 columns and 12,345,678 nonzeros\n"
+    assert read_log(READER, empty).problems == []
+
+
 class TestConformance(ReaderConformance):
     reader = READER
     sample = HIGHS.encode()

@@ -135,6 +135,15 @@ def test_several_solves_of_one_file_are_several_runs():
     ]
 
 
+def test_the_solves_of_a_session_that_reads_several_models_do_not_share_the_name_of_the_first():
+    command = "command line - cbc a.lp -sec 9 -solve -import runs/b.lp -solve (default strategy 1)\n"
+    found = read_log(READER, SESSION.replace("CoinSolver takes", f"{command}CoinSolver takes"))
+    assert [run.instance for run in found.runs] == ["a", None]
+    alone = command.replace("-import runs/b.lp", "")
+    found = read_log(READER, SESSION.replace("CoinSolver takes", f"{alone}CoinSolver takes"))
+    assert [run.instance for run in found.runs] == ["a", "a"]
+
+
 ROWS = """Cbc0012I Integer solution of -798 found by rounding after 0 iterations and 0 nodes (0.01 seconds)
 Cbc0012I Integer solution of -811 found by feasibility pump after 0 iterations and 0 nodes (0.02 seconds)
 Cbc0010I After 0 nodes, 1 on tree, -811 best solution, best possible -831.77229 (0.11 seconds)

@@ -85,7 +85,7 @@ def show_environment(source: Source, expected: dict[str, Any], findings: Finding
         findings.leave("environment", 0, "facts", f"{DOCUMENT} does not state it")
         return
     got, alone = document["environment"], list[str]()
-    if document.get("gapline") != VERSION:
+    if document.get("gapline", VERSION) != VERSION:
         expected, got, alone = common_part(expected, got)
     differing = [
         Difference(DOCUMENT, f"environment.{place}: expected {_word(one):.120}, got {_word(other):.120}")

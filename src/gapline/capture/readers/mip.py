@@ -21,7 +21,8 @@ SETTINGS_NOTE = "solves of one model in one file that differ in their parameters
 OBJECTIVES_NOTE = "the objectives of a multi-objective model are solves of their own, on the clock of the whole call"
 # How a line ends that has no number at its end which could be the beginning of another one.
 _WHOLE = re.compile(r"(?:[%)]|[0-9]s|[A-Za-z]{2}\.?)$")
-_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]{1,20},[0-9]{1,20}[eE][+-]?[0-9]{1,4}")
+# What has neither an exponent nor a unit may have its comma between thousands.
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]{1,20},[0-9]{1,20}(?:[eE][+-]?[0-9]{1,4}|%|s\b| sec)")
 BETTER_THAN_FINAL = "better than the final objective"
 
 

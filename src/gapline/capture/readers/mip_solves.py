@@ -91,6 +91,7 @@ _PARAMETER = re.compile(
     # The list of those that are not at their default, as Gurobi prints it before each solve.
     r"|([A-Z][A-Za-z]{2,40})  (\S{1,60})$"
 )
+_MODELS = re.compile(r" (\S{1,300}\.(?:mps|lp)(?:\.gz)?)(?= )")
 _COMMAND = re.compile(r" -([A-Za-z]\w{0,40})(?: (?!-)(\S{1,200}))?")
 _LIMITS = ("TimeLimit", "time_limit", "limits/time", "sec", "seconds", "MAXTIME", "TIMELIMIT")
 _SEEDS = ("Seed", "random_seed", "randomization/randomseedshift", "RandomSeed")
@@ -120,7 +121,8 @@ class Solve:
 
     `ended_at` is the place of the first line that says so. `objective` is its number among the objectives of one model,
     which Gurobi optimises one after the other. `relaxation` is the root LP value of CBC as printed, in the sense of the
-    model; `in_subtree` says that the lines are those of a heuristic's own search.
+    model; `in_subtree` says that the lines are those of a heuristic's own search, `has_models` that the session reads
+    several models.
     """
 
     lines: list[tuple[int, str]] = field(default_factory=list)
@@ -136,6 +138,7 @@ class Solve:
     objective: int | None = None
     relaxation: str | None = None
     in_subtree: bool = False
+    has_models: bool = False
     starts: set[str] = field(default_factory=set)
 
     @property
@@ -183,7 +186,8 @@ def split_solves(lines: list[tuple[int, str]]) -> list[Solve]:
             solve.parameters = before.parameters | solve.parameters
             if (solve.objective or 0) > 1:
                 solve.fingerprint = before.fingerprint
-            if solve.instance is None and solve.fingerprint == before.fingerprint:
+            solve.has_models = before.has_models
+            if solve.instance is None and solve.fingerprint == before.fingerprint and not solve.has_models:
                 solve.instance = before.instance
     return solves
 
@@ -258,6 +262,7 @@ def _read_facts(solve: Solve, line: str) -> None:
         solve.is_cpu = True
     if line.startswith("command line - "):
         solve.parameters |= dict(_COMMAND.findall(line))
+        solve.has_models = len(set(_MODELS.findall(line))) > 1
         solve.is_cpu = "elapsed" not in line.lower()
         if _MAXIMIZES.search(line):
             solve.sense = "max"
