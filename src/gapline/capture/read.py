@@ -13,7 +13,7 @@ from gapline.capture.candidate_checks import check_source
 from gapline.capture.dialect import Dialect
 from gapline.capture.direction import check_direction, state_sense, with_notes
 from gapline.capture.merge import gathered, journal_campaign
-from gapline.capture.neutral import campaign_from_records, campaign_from_table, read_neutral
+from gapline.capture.neutral import campaign_from_records, campaign_from_runs, campaign_from_table, read_neutral
 from gapline.capture.opened import naming_packages, opened_package, study_folder
 from gapline.capture.package import is_package
 from gapline.capture.pandas_frames import frame_of_pandas, is_pandas
@@ -160,7 +160,7 @@ def _read(source: Any, dialect: Dialect) -> Campaign:
         # Mappings are rows of one table; anything else in a list is a source of its own.
         if all(isinstance(item, dict) for item in source) and source:
             if all("trace" in item for item in source):
-                return Campaign.from_runs(source)
+                return campaign_from_runs(source, dialect=dialect)
             return campaign_from_records(source, dialect=dialect)
         if source:
             return join_campaigns([_read(item, dialect) for item in source])
