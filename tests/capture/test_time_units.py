@@ -75,7 +75,13 @@ def test_a_run_is_the_same_in_every_unit_and_from_every_carrier(form, tmp_path):
 
 
 def test_runs_with_their_traces_are_read_in_the_stated_unit_too():
-    run = {"arm": "a", "instance": "i", "seed": 1, "limit": 4000, "trace": list(zip(STAMPS["ms"], (3, 2, 1)))}
+    run = {
+        "arm": "a",
+        "instance": "i",
+        "seed": 1,
+        "limit": 4000,
+        "trace": list(zip(STAMPS["ms"], (3, 2, 1), strict=True)),
+    }
     read = gl.read([run], time_unit="ms", columns={"horizon": "limit"})
     assert read.time.tolist() == list(SECONDS)
     assert read.runs["horizon"].to_list() == [4000]

@@ -325,7 +325,7 @@ def _scored(run: OpenRun, kernels: Sequence[Kernel], bounds: Sequence[Bounds]) -
 
 
 def _direction_doubt(campaign: Campaign) -> str:
-    """Say that runs which may go on move as if maximised and no one states it; they are refused once they have ended."""
+    """Say that the direction of runs that may go on is not stated and in doubt; once they have ended, it is refused."""
     try:
         return "; ".join(check_direction(campaign))
     except TraceError as error:
