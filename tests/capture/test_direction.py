@@ -218,6 +218,47 @@ def test_a_study_is_judged_alike_wherever_it_is_read_and_once_nothing_is_left_to
     assert "no table: " in capsys.readouterr().out
 
 
+FREEZE = ["snapshot", "freeze", "--validation", "solver", "--name", "n"]
+
+
+def rising_study(folder, sense=None):
+    with live_study(folder, arms=[folder.name]) as study:
+        for cell in study.cells:
+            study.run(str(cell.key), [(1.0, 10.0), (2.0, 20.0), (3.0, 30.0)])
+    if sense is not None:
+        contract = (folder / "study.toml").read_text()
+        (folder / "study.toml").write_text(contract.replace("[objective]", f'[objective]\nsense = "{sense}"'))
+
+
+def test_no_best_value_is_taken_of_a_study_whose_direction_is_not_stated(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rising_study(tmp_path / "study")
+    fold = ["snapshot", "fold", "study/references/known.json", "study", "--validation", "solver", "--name", "n"]
+    for number, command in enumerate(([*FREEZE, "campaign:study"], fold)):
+        assert run([*command, "-o", f"{number}.json"]) == 1
+        assert "seems to be maximised" in capsys.readouterr().err
+        assert run([*command, "-o", f"{number}.json", "--sense", "max"]) == 0
+        assert {one.value for one in gl.Snapshot.load(f"{number}.json").values.values()} == {30.0}
+    with pytest.raises(TraceError, match="seems to be maximised"):
+        gl.read("study")
+
+
+def test_what_a_contract_states_holds_beside_other_sources_too(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("one", "two"):
+        rising_study(tmp_path / name, "max")
+    assert gl.read(["one", "two"]).runs["sense"].unique().to_list() == ["max"]
+    assert run(["merge", "one", "two", "-o", "both"]) == 0
+    capsys.readouterr()
+    said = []
+    for sources in (["one", "two"], ["both"]):
+        assert run(["score", *sources, "--policy", "analysis", "--validation", "solver"]) == 0
+        said.append(capsys.readouterr().out)
+        assert "transform reciprocal" in " ".join(said[-1].split())
+    assert run([*FREEZE, "campaign:one", "-o", "best.json"]) == 0
+    assert {one.value for one in gl.Snapshot.load("best.json").values.values()} == {30.0}
+
+
 def test_a_recording_that_is_watched_takes_the_direction_and_is_judged_once_it_has_ended(tmp_path, capsys):
     path, references = tmp_path / "r.jsonl", tmp_path / "refs.csv"
     references.write_text("instance,value\ni,9\n")

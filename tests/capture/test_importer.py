@@ -115,7 +115,7 @@ def test_objectives_of_0_or_below_are_kept_and_said(folder):
     campaign = import_logs([folder(a_dot_log=OLINES.replace("o 10", "o -3"))], arm="x", instance="i").campaign
     assert campaign.objective.tolist() == [-3.0]
     assert any(
-        note.startswith("1 candidates have an objective of 0 or below: --kernel berthold scores them")
+        note.startswith("1 candidates have an objective of 0 or below: `gapline score --kernel berthold` scores them")
         for note in campaign.diagnostics.notes
     )
 

@@ -74,6 +74,19 @@ def test_a_run_is_the_same_in_every_unit_and_from_every_carrier(form, tmp_path):
             assert any("times are read as" in note for note in campaign.notes())
 
 
+def test_runs_with_their_traces_are_read_in_the_stated_unit_too():
+    run = {
+        "arm": "a",
+        "instance": "i",
+        "seed": 1,
+        "limit": 4000,
+        "trace": list(zip(STAMPS["ms"], (3, 2, 1), strict=True)),
+    }
+    read = gl.read([run], time_unit="ms", columns={"horizon": "limit"})
+    assert read.time.tolist() == list(SECONDS)
+    assert read.runs["horizon"].to_list() == [4000]
+
+
 def test_numbers_with_their_unit_behind_them_are_read_where_it_is_stated(tmp_path):
     for unit, stamps in (
         ("s", ("0.5s", "2 sec")),

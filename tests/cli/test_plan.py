@@ -58,6 +58,14 @@ def test_plan_asks_about_declared_contrasts_or_the_pairs_that_are_named(tmp_path
     assert "expected two arms of tier 1, got mine" in capsys.readouterr().err
 
 
+def test_plan_says_why_there_is_no_pair_to_ask_about(tmp_path, capsys):
+    trace = tmp_path / "t.csv"
+    trace.write_text("arm,instance,seed,time,objective,horizon\na,i,1,,,9\nb,i,1,,,9\n")
+    (tmp_path / "refs.csv").write_text("instance,value\ni,1\n")
+    assert run(["plan", str(trace), "--references", str(tmp_path / "refs.csv")]) == 2
+    assert "expected two ranked arms, got a, b: no run found a solution" in capsys.readouterr().err
+
+
 def test_plan_refuses_what_is_no_difference_and_no_share(two_arms, capsys):
     for wrong in (["--detect", "0"], ["--detect", "-1"], ["--power", "1"], ["--power", "nan"], ["--seeds", "0"]):
         assert run(["plan", "traces.csv", *two_arms, *wrong]) == 2

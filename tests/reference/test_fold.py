@@ -308,3 +308,11 @@ def test_runs_of_another_sense_are_refused():
     old = Snapshot.from_entries({"i1": {"value": 10.0}}, name="old", store={"name": "s"}, sense="max")
     with pytest.raises(IntegrityError, match=r"i1 \(max in the snapshot, min in the runs\)"):
         fold(old, envelopes(RUNS[0]), name="new")
+
+
+def test_a_value_of_runs_that_maximise_keeps_their_direction():
+    old = Snapshot.from_values({"i1": 10.0, "i2": 99.0}, name="old")
+    runs = campaign(("a", "i1", 1, [(1, 12.0)]), ("a", "i2", 1, [(1, 50.0)]))
+    new = fold(old, build_envelopes(runs, sense="max"), name="new").snapshot
+    assert (new.values["i1"].value, new.sense_of("i1")) == (12.0, "max")
+    assert [one.instance for one in diff_snapshots(old, new).improved] == ["i1"]

@@ -169,3 +169,30 @@ def test_it_is_served(tmp_path, references):
             stream.write("a,i,1,3.0,11,true,10,\n")
         listener.until(lambda one: one.document["running"]["a/i/1"]["incumbent"] == 11.0)
         listener.close()
+
+
+def test_what_only_score_can_do_is_said_of_score(tmp_path, references):
+    for cells, ways in (("-3,true", ("--kernel berthold",)), ("3,", ("--validation solver", "--allow-unchecked"))):
+        path = tmp_path / "traces.csv"
+        path.write_text(f"{HEAD}a,i,1,1,{cells},10,\n")
+        live = LiveTraces(path, references=references)
+        hint = live.look()["refused"]["hint"]
+        assert "`gapline score" in hint
+        assert all(way in hint.partition("`gapline score")[2] for way in ways)
+        live.close()
+
+
+def test_nothing_is_decided_while_the_direction_is_in_doubt(tmp_path, references):
+    path = tmp_path / "traces.csv"
+    rows = [
+        f"{arm},i,1,{time},{9 * time * scale},true,10," for arm, scale in (("a", 1), ("b", 9)) for time in (1, 2, 9)
+    ]
+    path.write_text("\n".join([HEAD.strip(), *rows, ""]))
+    told = {}
+    for sense in (None, "min", "max"):
+        live = LiveTraces(path, references=references, **({} if sense is None else {"sense": sense}))
+        state = live.look()
+        told[sense] = (len(state["bounds"]["squeezed"]["pairs"]), "seems to be maximised" in state["ranking"]["words"])
+        assert str(tmp_path / "traces.csv") in state["ranking"]["words"] or sense
+        live.close()
+    assert told == {None: (0, True), "min": (1, False), "max": (1, False)}

@@ -174,8 +174,8 @@ def build_import(
     notes += sense_notes
     if odd := survey.spool.not_positive:
         notes.append(
-            f"{odd:,} candidates have an objective of 0 or below: --kernel berthold scores them, other kernels need a "
-            "declared transform"
+            f"{odd:,} candidates have an objective of 0 or below: `gapline score --kernel berthold` scores them, other "
+            "kernels need a declared transform"
         )
     campaign = replace(campaign, diagnostics=replace(diagnostics, notes=tuple(dict.fromkeys(notes))))
     left_out = tuple(LeftOut(file.path, file.error.message) for file in wrong if file.error)

@@ -4,12 +4,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
+import polars as pl
+
+from gapline.capture.opened import study_folder
 from gapline.model.campaign import Campaign
 from gapline.model.expected import expect, several
+from gapline.model.fact_origins import FactOrigin, set_origin
 from gapline.model.join import join_campaigns, without_superseded
 from gapline.model.layout import JOURNALS, campaign_directory, is_study
 from gapline.model.parted import PartedColumn
+from gapline.model.remote import is_url
+from gapline.model.scale import instance_senses
 from gapline.model.store import open_campaign
 from gapline.model.store_parts import Part, PartsWritten, part_folders, save_parts
 from gapline.model.tables import RUN_KEY
@@ -46,7 +53,11 @@ def parts_of(paths: Iterable[str | Path], read: Callable[[str | Path], Campaign]
         if is_directory:
             for path in map(Path, group):
                 campaign = journal_campaign(path)
-                parts += _opened(campaign_directory(path)) if campaign is None else [Part(campaign)]
+                found = _opened(campaign_directory(path)) if campaign is None else [Part(campaign)]
+                # What nothing but the contract states is lost without it; minimised is the default.
+                if "max" in contract_senses([path]).values():
+                    found = [Part(with_contract_senses(part.campaign, path)) for part in found]
+                parts += found
         else:
             parts.append(Part(merge_campaigns([read(path) for path in group])))
     settled = without_superseded([part.campaign for part in parts])
@@ -60,6 +71,27 @@ def journal_campaign(path: Path) -> Campaign | None:
     from gapline.capture.renew import current_campaign
 
     return current_campaign(path)
+
+
+def contract_senses(sources: Iterable[str | Path]) -> dict[str, str]:
+    """Return the senses that the contracts of the studies among some sources state; `min` by default is not stated."""
+    from gapline.model.contract import load_contract
+
+    folders = [folder for source in sources if not is_url(source) and (folder := study_folder(source)) is not None]
+    return {name: sense for folder in folders for name, sense in load_contract(folder).stated_senses.items()}
+
+
+def with_contract_senses(campaign: Campaign, source: Any) -> Campaign:
+    """Return the campaign of a study with the senses that only its contract states written to its runs."""
+    stated = contract_senses([source]) if isinstance(source, str | Path) else {}
+    if not stated:
+        return campaign
+    open_ones = [name for name, sense in instance_senses(campaign).items() if sense is None and name in stated]
+    silent = campaign.runs["instance"].is_in(open_ones)
+    sense = campaign.runs.get_column("sense", default=pl.Series([None] * len(campaign), dtype=pl.String))
+    declared = campaign.runs["instance"].replace_strict(stated, default=None, return_dtype=pl.String)
+    runs = campaign.runs.with_columns(sense=sense.zip_with(~silent, declared))
+    return replace(campaign, runs=set_origin(runs, "sense", FactOrigin.CONTRACT, silent))
 
 
 def _opened(directory: Path) -> list[Part]:

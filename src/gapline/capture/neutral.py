@@ -110,7 +110,7 @@ def campaign_from_records(
     return campaign_from_table(frame_of_records(rows), source="records", first_line=1, known_runs=runs, dialect=dialect)
 
 
-def campaign_from_runs(runs: Iterable[Mapping[str, Any]]) -> Campaign:
+def campaign_from_runs(runs: Iterable[Mapping[str, Any]], *, dialect: Dialect = PLAIN) -> Campaign:
     """Read mappings with arm, instance, seed, … and `trace`, a list of (time, objective[, valid])."""
     rows: list[dict[str, Any]] = []
     numbers: list[int] = []
@@ -123,7 +123,7 @@ def campaign_from_runs(runs: Iterable[Mapping[str, Any]]) -> Campaign:
                 raise TraceError(f"run {number}: expected (time, objective) or (time, objective, valid), got {event!r}")
             rows.append(attributes | dict(zip(("time", "objective", "valid"), event, strict=False)))
             numbers.append(number)
-    return campaign_from_records(rows, runs=numbers)
+    return campaign_from_records(rows, runs=numbers, dialect=dialect)
 
 
 def campaign_from_table(

@@ -1,6 +1,6 @@
 """`read`: one call for a trace file, a campaign or study directory, a frame, records, or several of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from glob import glob, has_magic
 from pathlib import Path
@@ -12,9 +12,9 @@ from gapline.capture.archive import named_after, read_archive
 from gapline.capture.candidate_checks import check_source
 from gapline.capture.dialect import Dialect
 from gapline.capture.direction import check_direction, state_sense, with_notes
-from gapline.capture.merge import gathered, journal_campaign
-from gapline.capture.neutral import campaign_from_records, campaign_from_table, read_neutral
-from gapline.capture.opened import naming_packages, opened_package, study_folder
+from gapline.capture.merge import contract_senses, gathered, journal_campaign, with_contract_senses
+from gapline.capture.neutral import campaign_from_records, campaign_from_runs, campaign_from_table, read_neutral
+from gapline.capture.opened import naming_packages, opened_package
 from gapline.capture.package import is_package
 from gapline.capture.pandas_frames import frame_of_pandas, is_pandas
 from gapline.capture.recorded import is_recorded, read_recorded
@@ -99,20 +99,12 @@ def read(
     return gathered(judged_direction(campaign, source))
 
 
-def contract_senses(sources: Iterable[str | Path]) -> dict[str, str]:
-    """Return the senses that the contracts of the studies among some sources give to their instances."""
-    from gapline.model.contract import load_contract
-
-    folders = [folder for source in sources if not is_url(source) and (folder := study_folder(source)) is not None]
-    return {name: sense for folder in folders for name, sense in load_contract(folder).senses.items()}
-
-
 def judged_direction(campaign: Campaign, source: Any) -> Campaign:
-    """Return the campaign with what is to be said of its direction, or refuse it; a study's contract states that."""
+    """Return the campaign with what is to be said of its direction, or refuse it; a study's contract may state that."""
     given = source if isinstance(source, list | tuple) else [source]
-    if all(isinstance(one, str | Path) and not is_url(one) and (is_study(one) or is_package(one)) for one in given):
-        return campaign
-    return with_notes(campaign, check_direction(campaign))
+    paths = [one for one in given if isinstance(one, str | Path) and not is_url(one)]
+    studies = [path for path in paths if is_study(path) or is_package(path)]
+    return with_notes(campaign, check_direction(campaign, contract_senses(studies) if studies else None))
 
 
 @naming_packages()
@@ -160,10 +152,11 @@ def _read(source: Any, dialect: Dialect) -> Campaign:
         # Mappings are rows of one table; anything else in a list is a source of its own.
         if all(isinstance(item, dict) for item in source) and source:
             if all("trace" in item for item in source):
-                return Campaign.from_runs(source)
+                return campaign_from_runs(source, dialect=dialect)
             return campaign_from_records(source, dialect=dialect)
         if source:
-            return join_campaigns([_read(item, dialect) for item in source])
+            # Several sources have no contract in common, but what one states of its own runs holds of them.
+            return join_campaigns([with_contract_senses(_read(item, dialect), item) for item in source])
         raise UsageError("read: expected at least one source, got an empty list")
     raise UsageError(f"read: expected a path, a frame, records or a list of them, got {type(source).__name__}")
 

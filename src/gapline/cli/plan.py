@@ -77,10 +77,8 @@ def command(
     chosen = list(pairs) or study.pairs
     if not chosen:
         arms = listing(study.tier_one) or "none"
-        if len(study.tier_one) > 1:
-            raise UsageError(
-                f"plan: expected two arms that ran the same instances, got {arms}", hint="name two: --pair A B"
-            )
+        if reason := study.instance_set.reason:
+            raise UsageError(f"plan: expected two ranked arms, got {arms}: {reason}", hint="name two: --pair A B")
         raise UsageError(f"plan: expected two arms of tier 1, got {arms}")
     plan = power_table(
         study.scores[0],

@@ -58,7 +58,8 @@ def fold(
 
     Example: gapline snapshot fold references/mine.json campaign/ theirs.csv --name mine-2 -o references/mine-2.json
     """
-    from gapline.capture.read import contract_senses, read
+    from gapline.capture.merge import contract_senses
+    from gapline.capture.read import read
     from gapline.envelope.build import build_envelopes
     from gapline.errors import UsageError
     from gapline.reference.fold import fold as fold_sources

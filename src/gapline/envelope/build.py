@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 _ROUNDING = 1e-12
 NOT_POSITIVE = (
-    "mark what is not feasible with valid=false; score with --kernel berthold alone, which is defined at zero and "
-    f"below; declare a transform for all or for some (--transform 'INSTANCE=shift:C'; {SYNTAX}); "
-    "or leave these instances out (--leave-out-unscorable)"
+    "mark what is not feasible with valid=false; or let `gapline score` use --kernel berthold alone, which is defined "
+    f"at zero and below, or a transform declared for all or for some (--transform 'INSTANCE=shift:C'; {SYNTAX}), or "
+    "leave these instances out (--leave-out-unscorable)"
 )
 
 
@@ -183,8 +183,8 @@ def build_envelopes(
         runs = int(np.count_nonzero(columns.counts["unchecked"]))
         raise UncheckedError(
             f"expected a verdict for every candidate, got {total:,} unchecked in {runs:,} runs",
-            hint="check them (`gapline check`), count them as valid (`--validation solver`), "
-            "or leave them out (`--allow-unchecked`)",
+            hint="check them (`gapline check`), count them as valid (`gapline score --validation solver`), "
+            "or leave them out (`gapline score --allow-unchecked`)",
         )
     about_horizon = _judge_horizon(campaign, columns, scored, allow_empty=allow_empty)
     hierarchy = check_hierarchy(campaign, scale.default, count_unchecked=trusting) if scale.hierarchical else None

@@ -52,7 +52,8 @@ def refuse_other_sense(snapshot: Snapshot, scale: Scale) -> None:
     if wrong:
         raise IntegrityError(
             f"{snapshot.name}: expected the sense of the runs, got another for {len(wrong)}: {listing(wrong)}",
-            hint="freeze the store with --sense, or turn an arm that reports the negated objective with --negate ARM",
+            hint="`gapline snapshot freeze --sense` states that of a store; `gapline score --negate ARM` turns an arm "
+            "that reports the negated objective",
         )
 
 

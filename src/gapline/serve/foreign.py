@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from gapline.capture.direction import state_sense
+from gapline.capture.direction import check_direction, state_sense
 from gapline.capture.merge import gathered
 from gapline.capture.read import read_in_parts
 from gapline.capture.recorded import is_recorded, read_recorded
 from gapline.envelope.build import Envelopes, build_envelopes
-from gapline.errors import GaplineError
+from gapline.errors import GaplineError, TraceError
 from gapline.model.campaign import Campaign
 from gapline.model.regular import open_regular
 from gapline.model.tables import FAILED, RUN_KEY, RunKey, RunStatus
@@ -97,6 +97,7 @@ class LiveTraces:
         self.campaign: Campaign | None = None
         self.envelopes: Envelopes | None = None
         self._refused: dict[str, Any] | None = None
+        self._doubt = ""
         self._closed = _Closed()
         self.happenings = Happenings()
 
@@ -160,6 +161,7 @@ class LiveTraces:
             # Scoring may be refused where opening is not: an instance without a reference.
             self._close_runs(study)
             self.study, self.campaign, self.envelopes, self._refused = study, study.campaign, study.envelopes, None
+            self._doubt = _direction_doubt(campaign).replace(str(self._copy), str(self.path)) if is_open else ""
         except GaplineError as error:
             self._refuse(error, campaign)
         for key, best in sorted(_improved(self.envelopes) - known)[:20]:
@@ -193,6 +195,10 @@ class LiveTraces:
         ranking: Document = {"cells": 0, "planned": 0, "arms": {}, "words": ""}
         if study is not None:
             bounds, ranking = self._score(study, running)
+        if self._doubt:
+            # What is decided one way would be decided the other way under the other direction.
+            bounds = {name: one | {"pairs": []} for name, one in bounds.items()}
+            ranking["words"] = "; ".join(filter(None, (ranking["words"], self._doubt)))
         quiet = self._clock() - self._grown
         runs = 0 if envelopes is None else len(envelopes)
         interrupted = 0 if self.campaign is None else len(self.campaign.interrupted)
@@ -316,6 +322,14 @@ def _scored(run: OpenRun, kernels: Sequence[Kernel], bounds: Sequence[Bounds]) -
         "scores": {name: one.so_far for name, one in pairs},
         "bounds": {name: one.document() for name, one in pairs},
     }
+
+
+def _direction_doubt(campaign: Campaign) -> str:
+    """Say that the direction of runs that may go on is not stated and in doubt; once they have ended, it is refused."""
+    try:
+        return "; ".join(check_direction(campaign))
+    except TraceError as error:
+        return f"{error.message}; {error.hint}"
 
 
 def _has_ended(runs: pl.DataFrame) -> pl.Series:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gapline.capture.read import contract_senses, read
+from gapline.capture.merge import contract_senses
+from gapline.capture.read import read
 from gapline.errors import SnapshotError, listing
 from gapline.model.campaign import Campaign
 from gapline.model.scale import instance_senses
