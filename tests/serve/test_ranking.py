@@ -56,6 +56,19 @@ def test_without_a_common_cell_there_is_no_rank(study):
     assert [line.split()[0] for line in lines if line[:2] in ("a ", "b ")] == ["a", "b"]
 
 
+def test_where_no_run_found_a_solution_there_is_no_rank(study):
+    """As `score` has it (`InstanceSet.reason`)."""
+    live = LiveStudy(study.path, clock=still)
+    for name in ("a/i1/1", "b/i1/1", "a/i2/1"):
+        study.run(name, [])
+    state = live.look()
+    assert (ranks_of(state), state["ranking"]["words"]) == ({}, "no rank yet: no run found a solution")
+    study.run("b/i2/1", [])
+    state = live.look()
+    assert (ranks_of(state), state["ranking"]["words"]) == ({}, "no rank: no run found a solution")
+    assert open_study(str(study.path)).instance_set.reason == "no run found a solution"
+
+
 def test_in_the_end_the_ranks_are_those_of_score(study):
     live = LiveStudy(study.path, clock=still)
     for cell in study.cells:

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from gapline.model.instance_set import InstanceSet
+from gapline.model.instance_set import NO_SOLUTION, InstanceSet
 from gapline.model.text import counted
 from gapline.report.documents import number_or_overflow
 from gapline.report.order import order_arms
@@ -41,6 +41,8 @@ def rank_finished(scores: Scores | None, cells: pl.DataFrame, ranked: InstanceSe
     common = None if frame is None else _common(frame, len(arms))
     if scores is None or frame is None or common is None or not common.height:
         return found | {"words": f"no rank yet: {every} have finished no cell in common{others}"}
+    if not (scores.frame["steps"] > 0).any():
+        return found | {"words": f"no rank{'' if common.height == planned else ' yet'}: {NO_SOLUTION}{others}"}
     kept = replace(scores, frame=frame.join(common, on=_CELL, how="semi", maintain_order="left"))
     summary = summarise(rank_among(kept, ranked), weighting=weighting)
     for kernel in summary.kernels:
