@@ -31,14 +31,15 @@ def rank_finished(scores: Scores | None, cells: pl.DataFrame, ranked: InstanceSe
     exist, the rank where the kernel ranks nothing.
     """
     arms = list(ranked.arms)
-    planned = cells.filter(pl.col("arm").is_in(arms)).select(_CELL).unique().height
+    theirs = cells.filter(pl.col("arm").is_in(arms))
+    planned = theirs.select(_CELL).unique().height
     found: dict[str, Any] = {"cells": 0, "planned": planned, "arms": {}, "words": ""}
     if not arms:
         return found | {"words": f"no rank: {ranked.reason}" if ranked.reason else ""}
     others = f"; other instances, not ranked: {', '.join(one.arm for one in ranked.others)}" if ranked.others else ""
     every = f"all {len(arms)} arms" if len(arms) > 2 else "both arms"
     frame = None if scores is None else scores.frame.filter(pl.col("arm").is_in(arms))
-    common = None if frame is None else _common(frame, len(arms))
+    common = None if frame is None else _common(frame, theirs, len(arms))
     if scores is None or frame is None or common is None or not common.height:
         return found | {"words": f"no rank yet: {every} have finished no cell in common{others}"}
     if not (scores.frame["steps"] > 0).any():
@@ -63,6 +64,8 @@ def rank_among(scores: Scores, ranked: InstanceSet) -> Scores:
     return replace(scores, reading=replace(scores.reading, instance_set=ranked))
 
 
-def _common(frame: pl.DataFrame, arms: int) -> pl.DataFrame:
-    """Return the cells that have a run of every arm."""
+def _common(frame: pl.DataFrame, planned: pl.DataFrame, arms: int) -> pl.DataFrame:
+    """Return the cells that have a run of every arm; once every arm has all of its own runs, all of them."""
+    if planned.join(frame, on=["arm", *_CELL], how="anti").is_empty():
+        return planned.select(_CELL).unique()
     return frame.group_by(_CELL).agg(pl.col("arm").n_unique()).filter(pl.col("arm") == arms).select(_CELL)
