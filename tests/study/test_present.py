@@ -50,7 +50,7 @@ def test_each_state_is_counted_under_its_own_name(cells):
 
 
 def test_an_arm_of_which_no_run_is_on_a_common_instance_is_named():
-    """It is in no table any more: a descriptive arm, or a step of a ladder, has no say in which instances are common."""
+    """It is in no table any more: a descriptive arm, or a step of a ladder, does not decide what is common."""
     ran = {"a": ("i", "j"), "b": ("j",), "c": ("i",)}
     runs = [
         {"arm": arm, "instance": name, "seed": 1, "horizon": 9, "tier": 1 + (arm == "c"), "trace": [(1, 12.0)]}
