@@ -88,6 +88,24 @@ def test_a_ladder_of_tier_one_is_in_every_table_and_on_its_own_instances_ranked_
     assert analysis.main_words == str(analysis.study.coverage)
 
 
+def test_a_ladder_of_which_no_step_found_a_solution_ranks_none(tmp_path, monkeypatch):
+    for key in [key for key in TRACES if key[0].startswith("sliced")]:
+        monkeypatch.setitem(TRACES, key, [])
+    (ladder,) = study_ladders(ladder_study(tmp_path)).values()
+    assert ladder.frame["rank"].to_list() == [None, None, None]
+    assert "no run found a solution" in ladder.caption()
+
+
+def test_berthold_ranks_the_steps_that_are_compared_where_only_another_one_beats_its_reference(tmp_path, monkeypatch):
+    """By the rule of every ranking (`Scores.why_unranked`): of runs that are not ranked it asks nothing."""
+    monkeypatch.setitem(TRACES, ("sliced 24", "j", 1), [(6, 19.0, True)])
+    study = ladder_study(tmp_path, kernels=["berthold"])
+    assert study_ladders(study)["slices"].frame["rank"].to_list() == [2, None, 1]
+    monkeypatch.setitem(TRACES, ("sliced 96", "i", 1), [(3, 9.0, True)])
+    study = ladder_study(tmp_path, kernels=["berthold"])
+    assert study_ladders(study)["slices"].frame["rank"].to_list() == [None, None, None]
+
+
 def test_a_study_of_ladders_alone_is_the_campaign(tmp_path):
     assert ladder_study(tmp_path, wanted={"arm": ("sliced*",)}).apart == ()
 

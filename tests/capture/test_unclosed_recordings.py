@@ -121,6 +121,19 @@ def test_a_run_in_progress_is_counted_and_not_scored(recording, tmp_path, capsys
     assert "ranked on 1 of 2 cells, those that both arms have finished so far" in text
 
 
+def test_a_run_in_progress_is_a_cell_that_is_not_done(recording, tmp_path, capsys, here):
+    """Also where no other arm has the cell, or the arm has nothing else: what `--missing` asks is asked of it too."""
+    write(recording, "c", 1, [11.0], closed=False)
+    here(alive=True)
+    command = ("score", recording, "--references", tmp_path / "refs.csv", "--missing")
+    capsys.readouterr()
+    assert gapline([*map(str, command), "refuse"]) == 1
+    assert "b/i/1 (running), c/i/1 (running), c/i/2 (missing)" in " ".join(capsys.readouterr().err.split())
+    found = json.loads(printed(capsys, *command, "empty", "--json"))
+    assert {row["arm"]: (row["runs"], row["empty"]) for row in found["arms"]} == {"a": (2, 0), "b": (2, 1), "c": (2, 2)}
+    assert (found["coverage"]["running"], found["coverage"]["missing"], found["coverage"]["filled"]) == (2, 1, 3)
+
+
 def test_a_run_whose_process_outlives_its_horizon_counts_as_it_was(recording, tmp_path, capsys, here):
     here(alive=True, later=60.0)
     known, found = scores(capsys, recording, tmp_path / "refs.csv")

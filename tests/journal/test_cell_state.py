@@ -85,6 +85,17 @@ def test_a_run_whose_verdict_file_is_gone_waits_for_it_in_every_command(study, c
     assert set(counts(study, capsys).values()) == {(4, 0)}
 
 
+def test_the_table_of_planned_runs_counts_those_that_wait_and_those_under_way(study, capsys):
+    next(study.attempts["a/i1/1"].glob("verdicts-*")).unlink()
+    text = printed(capsys, "analyse", str(study.path), "--table", "completeness")
+    head, _, row = (line.split() for line in text.splitlines()[1:4])
+    found = dict(zip(head, row, strict=True))
+    assert (found["expected"], found["present"], found["unchecked"]) == ("1", "0", "1")
+    states = ("present", "unchecked", "running", "interrupted", "missing")
+    for one in gl.analyse(gl.open_study(str(study.path), draws=50)).completeness.to_dicts():
+        assert sum(one[name] for name in states) == one["expected"]
+
+
 def test_another_version_of_the_checker_does_not_judge_one_run_of_many(study, capsys):
     next(study.attempts["b/j1/1"].glob("verdicts-*")).unlink()
     judge_attempt(study.attempts["b/j1/1"], by=Judge("cvrp", "2", "cvrp"))

@@ -62,6 +62,22 @@ def test_a_run_with_a_status_has_ended(tmp_path, references):
     live.close()
 
 
+def test_a_run_that_waits_for_its_verdict_is_counted_as_score_counts_it(tmp_path, references, capsys):
+    path = tmp_path / "traces.csv"
+    rows = [f"{arm},i,1,1.0,30,{valid},10,finished,checker" for arm, valid in (("a", ""), ("b", "true"))]
+    path.write_text("\n".join([HEAD.replace("\n", ",validation"), *rows, ""]))
+    live = LiveTraces(path, references=references)
+    state = live.look()
+    assert [row["arm"] for row in state["arms"]] == ["b"]
+    assert state["arms"] == scored(path, references, capsys)
+    names = ("planned", "done", "unchecked", "left")
+    assert [state["progress"][name] for name in names] == [2, 1, 1, 0]
+    assert (state["coverage"]["runs"], state["coverage"]["unchecked"]) == (1, 1)
+    assert gapline(["watch", str(path), "--references", references, "--once"]) == 0
+    assert "1 done, 1 waiting for a verdict, 0 left of 2" in capsys.readouterr().out
+    live.close()
+
+
 def test_jsonl_and_a_file_that_is_begun_anew(tmp_path, references):
     path = tmp_path / "traces.jsonl"
     row = {"arm": "a", "instance": "i", "seed": 1, "time": 1.0, "objective": 30.0, "horizon": 10.0}

@@ -56,6 +56,19 @@ def test_without_a_common_cell_there_is_no_rank(study):
     assert [line.split()[0] for line in lines if line[:2] in ("a ", "b ")] == ["a", "b"]
 
 
+def test_where_no_run_found_a_solution_there_is_no_rank(study):
+    """As `score` has it (`InstanceSet.reason`)."""
+    live = LiveStudy(study.path, clock=still)
+    for name in ("a/i1/1", "b/i1/1", "a/i2/1"):
+        study.run(name, [])
+    state = live.look()
+    assert (ranks_of(state), state["ranking"]["words"]) == ({}, "no rank yet: no run found a solution")
+    study.run("b/i2/1", [])
+    state = live.look()
+    assert (ranks_of(state), state["ranking"]["words"]) == ({}, "no rank: no run found a solution")
+    assert open_study(str(study.path)).instance_set.reason == "no run found a solution"
+
+
 def test_in_the_end_the_ranks_are_those_of_score(study):
     live = LiveStudy(study.path, clock=still)
     for cell in study.cells:
@@ -124,3 +137,24 @@ def test_no_two_arms_on_the_same_instances_rank_nobody(tmp_path):
     state = followed(tmp_path, ["a,i,1,1,20,9,finished", "b,j,1,1,12,9,finished"])
     assert state["ranking"]["words"] == "no rank: no two arms ran the same instances"
     assert state["bounds"]["squeezed"]["pairs"] == []
+
+
+def test_where_an_arm_has_fewer_seeds_the_ranks_in_the_end_are_those_of_score(tmp_path):
+    """Nothing is to come: a seed that an arm never had is noted there, and leaves out nothing here."""
+    path, references = tmp_path / "traces.csv", tmp_path / "refs.csv"
+    references.write_text("instance,value\ni,10\n")
+    head, rows = "arm,instance,seed,time,objective,horizon,status\n", "a,i,1,0,20,10,finished\na,i,2,0,11,10,\n"
+    path.write_text(head + rows + "b,i,1,0,15,10,finished\n")
+    live = LiveTraces(path, references=str(references), clock=still)
+    state = live.look()
+    assert (ranks_of(state), state["ranking"]["cells"]) == ({"a": 2, "b": 1}, 1)
+    assert state["ranking"]["words"] == "ranked on 1 of 2 cells, those that both arms have finished so far"
+    path.write_text(head + rows.replace("10,\n", "10,finished\n") + "b,i,1,0,15,10,finished\n")
+    live.close()
+    live = LiveTraces(path, references=str(references), clock=still)
+    state = live.look()
+    order = order_arms(open_study(str(path), references=str(references)).summary)
+    assert ranks_of(state) == order.ranks == {"a": 1, "b": 2}
+    assert state["ranking"]["arms"]["squeezed"]["a"]["mean"] == state["arms"][0]["scores"]["squeezed"]
+    assert (state["ranking"]["cells"], state["ranking"]["words"]) == (2, "ranked on all 2 cells")
+    live.close()

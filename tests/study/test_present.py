@@ -3,6 +3,7 @@
 import polars as pl
 import pytest
 
+import gapline as gl
 from gapline.errors import GaplineError, UsageError
 from gapline.model.reading import Coverage
 from gapline.study.present import Missing, absent_cells, count_cells, plan_cells
@@ -46,3 +47,17 @@ def test_each_state_is_counted_under_its_own_name(cells):
     assert count_cells(runs, cells, label, planned=False, filled=False, removed=3, unscorable=2) == Coverage(
         runs=1, unscorable=2
     )
+
+
+def test_an_arm_of_which_no_run_is_on_a_common_instance_is_named():
+    """It is in no table any more: a descriptive arm, or a step of a ladder, does not decide what is common."""
+    ran = {"a": ("i", "j"), "b": ("j",), "c": ("i",)}
+    runs = [
+        {"arm": arm, "instance": name, "seed": 1, "horizon": 9, "tier": 1 + (arm == "c"), "trace": [(1, 12.0)]}
+        for arm, names in ran.items()
+        for name in names
+    ]
+    snapshot = gl.Snapshot.from_values({"i": 10.0, "j": 10.0}, name="known")
+    study = gl.open_study(gl.Campaign.from_runs(runs), snapshots=[snapshot], missing="common")
+    assert study.summary.frame["arm"].to_list() == ["a", "b"]
+    assert "c has no run on an instance that every compared arm ran: left out" in study.notes()

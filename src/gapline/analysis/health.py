@@ -21,6 +21,8 @@ _NO_LADDER = {
     "best", "best_raw", "best_time", "best_primary", "best_secondary",
 } - {"threads"}  # fmt: skip
 _MOST_STEPS = 50
+# What a planned cell is that is not done (`gapline.capture.planned`).
+_ABSENT = ("unchecked", "running", "interrupted", "missing")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -96,13 +98,14 @@ def completeness(cells: pl.DataFrame, runs: pl.DataFrame, /) -> pl.DataFrame:
     """Return, per arm and panel, how many cells of a `Study` were to be run and what became of them."""
     keys = ["arm", "panel"]
     states = cells.group_by(keys).agg(
-        expected=pl.len().cast(pl.Int64),
-        present=(pl.col("state") == "done").sum().cast(pl.Int64),
-        interrupted=(pl.col("state") == "interrupted").sum().cast(pl.Int64),
-        missing=(pl.col("state") == "missing").sum().cast(pl.Int64),
+        expected=pl.len().cast(pl.Int64), present=_in_state("done"), **{name: _in_state(name) for name in _ABSENT}
     )
     empty = runs.group_by(keys).agg(empty=(pl.col("steps") == 0).sum().cast(pl.Int64))
     return states.join(empty, on=keys, how="left").with_columns(pl.col("empty").fill_null(0)).sort(keys)
+
+
+def _in_state(name: str) -> pl.Expr:
+    return (pl.col("state") == name).sum().cast(pl.Int64)
 
 
 def _reasons(campaign: Campaign, runs: pl.DataFrame, groups: list[str]) -> pl.DataFrame:

@@ -19,7 +19,6 @@ from gapline.model.instance_set import InstanceSet, decide_instance_set
 from gapline.model.reading import Reading
 from gapline.model.result_table import ResultTable
 from gapline.scoring.goals import attainment_name
-from gapline.scoring.kernels import KernelCode, parse_kernel
 from gapline.summary.means import summarise
 from gapline.summary.ranking import rank_means
 
@@ -120,14 +119,16 @@ def _label(groups: Sequence[str]) -> pl.Expr:
 def _instance_set(study: "Study", frame: pl.DataFrame, groups: Sequence[str]) -> InstanceSet:
     """Decide which steps are ranked, as among arms: the largest group that ran the same instances."""
     runs = study.envelopes.runs.join(frame.select(groups), on=groups, how="semi", nulls_equal=True)
-    steps = runs.select("panel", "instance", arm=_label(groups))
+    steps = runs.select("panel", "instance", "steps", arm=_label(groups))
     return decide_instance_set(steps, ladders=[], rule=study.missing, left_out=study.lacking)
 
 
 def _ranks(study: "Study", frame: pl.DataFrame, groups: Sequence[str], found: InstanceSet) -> pl.Series:
     kernel = study.kernels[0]
-    beaten = study.scores[0].frame.join(frame.select(groups), on=groups, how="semi", nulls_equal=True)["beaten"].any()
-    outside = bool(beaten) and parse_kernel(kernel).code is KernelCode.BERTHOLD
+    runs = study.scores[0].frame.join(frame.select(groups), on=groups, how="semi", nulls_equal=True)
+    reading = replace(study.scores[0].reading, instance_set=found)
+    steps = replace(study.scores[0], frame=runs.with_columns(arm=_label(groups)), reading=reading, known=None)
+    outside = steps.why_unranked(kernel) is not None
     names, means = frame.select(_label(groups)).to_series().to_list(), frame[kernel].to_list()
     known = [k for k, name in enumerate(names) if found.ranked(name) and means[k] is not None and not outside]
     ranks = dict(zip(known, rank_means(np.array([means[k] for k in known], np.float64)).tolist(), strict=True))

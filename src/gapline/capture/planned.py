@@ -76,8 +76,8 @@ def planned_cells(
     `waiting` are whole runs without their verdict, which are not among those of the campaign.
     """
     if contract is None:
-        runs = campaign.runs if waiting is None else pl.concat([campaign.runs, waiting], how="diagonal_relaxed")
-        planned = expected_cells(runs)
+        parts = [campaign.runs, *([] if waiting is None else [waiting]), _begun(campaign)]
+        planned = expected_cells(pl.concat(parts, how="diagonal_relaxed"))
     else:
         rows = [(c.arm.name, c.instance.panel, c.instance.name, c.seed) for c in _plan(contract).cells]
         planned = pl.DataFrame(rows, schema=dict.fromkeys(CELL, pl.String) | {"seed": pl.Int64}, orient="row")
@@ -109,6 +109,14 @@ def planned_cells(
         .otherwise(pl.lit("missing"))
     )
     return planned.with_columns(keys.select(state=state))
+
+
+def _begun(campaign: Campaign) -> pl.DataFrame:
+    """Return the cells under way and those that were cut short, of instances that some run is of."""
+    schema = {name: campaign.runs.schema[name] for name in RUN_KEY}
+    begun = pl.DataFrame([*campaign.interrupted, *campaign.running], schema=schema, orient="row")
+    panels = campaign.runs.select("instance", "panel").unique(subset="instance", maintain_order=True)
+    return begun.join(panels, on="instance", how="inner", maintain_order="left")
 
 
 def with_empty_runs(campaign: Campaign, absent: pl.DataFrame, contract: "Contract | None") -> Campaign:

@@ -202,6 +202,8 @@ class LiveTraces:
         quiet = self._clock() - self._grown
         runs = 0 if envelopes is None else len(envelopes)
         interrupted = 0 if self.campaign is None else len(self.campaign.interrupted)
+        # Runs that wait for their verdict are not among those that are scored.
+        waiting = 0 if study is None else study.coverage.unchecked
         statuses = {} if envelopes is None else _statuses(envelopes.runs)
         table: Document = {"arms": [], "refused": self._refused}
         if study is not None:
@@ -216,8 +218,8 @@ class LiveTraces:
             "phase": "not begun" if not runs else "running" if running or self._stale else "finished",
             "runner": {"alive": None, "words": words, "resume": None},
             "progress": {
-                "planned": runs + interrupted, "done": runs - len(running), "running": len(running),
-                "interrupted": interrupted, "quarantined": 0, "unchecked": 0, "missing": 0,
+                "planned": runs + waiting + interrupted, "done": runs - len(running), "running": len(running),
+                "interrupted": interrupted, "quarantined": 0, "unchecked": waiting, "missing": 0,
                 "failed": sum(statuses.get(name, 0) for name in FAILED), "left": interrupted,
                 "statuses": statuses, "seconds_left": None, "time_left": None,
             },

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from gapline.model.instance_set import InstanceSet
+from gapline.model.instance_set import NO_SOLUTION, InstanceSet
 from gapline.model.text import counted
 from gapline.report.documents import number_or_overflow
 from gapline.report.order import order_arms
@@ -31,16 +31,19 @@ def rank_finished(scores: Scores | None, cells: pl.DataFrame, ranked: InstanceSe
     exist, the rank where the kernel ranks nothing.
     """
     arms = list(ranked.arms)
-    planned = cells.filter(pl.col("arm").is_in(arms)).select(_CELL).unique().height
+    theirs = cells.filter(pl.col("arm").is_in(arms))
+    planned = theirs.select(_CELL).unique().height
     found: dict[str, Any] = {"cells": 0, "planned": planned, "arms": {}, "words": ""}
     if not arms:
         return found | {"words": f"no rank: {ranked.reason}" if ranked.reason else ""}
     others = f"; other instances, not ranked: {', '.join(one.arm for one in ranked.others)}" if ranked.others else ""
     every = f"all {len(arms)} arms" if len(arms) > 2 else "both arms"
     frame = None if scores is None else scores.frame.filter(pl.col("arm").is_in(arms))
-    common = None if frame is None else _common(frame, len(arms))
+    common = None if frame is None else _common(frame, theirs, len(arms))
     if scores is None or frame is None or common is None or not common.height:
         return found | {"words": f"no rank yet: {every} have finished no cell in common{others}"}
+    if not (scores.frame["steps"] > 0).any():
+        return found | {"words": f"no rank{'' if common.height == planned else ' yet'}: {NO_SOLUTION}{others}"}
     kept = replace(scores, frame=frame.join(common, on=_CELL, how="semi", maintain_order="left"))
     summary = summarise(rank_among(kept, ranked), weighting=weighting)
     for kernel in summary.kernels:
@@ -61,6 +64,8 @@ def rank_among(scores: Scores, ranked: InstanceSet) -> Scores:
     return replace(scores, reading=replace(scores.reading, instance_set=ranked))
 
 
-def _common(frame: pl.DataFrame, arms: int) -> pl.DataFrame:
-    """Return the cells that have a run of every arm."""
+def _common(frame: pl.DataFrame, planned: pl.DataFrame, arms: int) -> pl.DataFrame:
+    """Return the cells that have a run of every arm; once every arm has all of its own runs, all of them."""
+    if planned.join(frame, on=["arm", *_CELL], how="anti").is_empty():
+        return planned.select(_CELL).unique()
     return frame.group_by(_CELL).agg(pl.col("arm").n_unique()).filter(pl.col("arm") == arms).select(_CELL)

@@ -242,7 +242,10 @@ def open_study(
     lacking, unshared = 0, dict[str, int]()
     if rule is Missing.COMMON:
         campaign, lacking, unshared = shared_runs(campaign, contract, tier_two=descriptive)
-        descriptive = tuple(arm for arm in descriptive if arm in campaign.rows.names("arm"))
+        kept_arms = set(campaign.rows.names("arm"))
+        descriptive = tuple(arm for arm in descriptive if arm in kept_arms)
+        gone = sorted(set(unshared) - kept_arms)
+        noticed += [f"{arm} has no run on an instance that every compared arm ran: left out" for arm in gone]
     doing("building the envelopes")
     envelopes = build_envelopes(campaign, transform=scale, allow_empty=allow_empty, workers=workers, **accepted)
     chosen_tolerance = stated.get("tolerance", TOLERANCE)

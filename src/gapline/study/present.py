@@ -41,7 +41,8 @@ def plan_cells(
 
     Of a million runs the table costs more than their scores: it is then made where somebody asks for it.
     """
-    if planned is None and (waiting is None or not waiting.height) and every_arm_has_every_cell(campaign.rows):
+    is_whole = not (campaign.running or campaign.interrupted) and (waiting is None or not waiting.height)
+    if planned is None and is_whole and every_arm_has_every_cell(campaign.rows):
         return None
     return planned_cells(campaign, planned, wanted, waiting)
 
