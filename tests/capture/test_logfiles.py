@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from gapline.capture.logfiles import find_files, load_file, path_without_packing
+from gapline.capture.logfiles import find_files, load_file
+from gapline.capture.unpack import path_without_packing
 from gapline.errors import UsageError
 
 TEXT = b"o 1\n" * 5000

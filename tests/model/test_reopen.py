@@ -5,8 +5,8 @@ import pytest
 from gapline.errors import IntegrityError, UsageError
 from gapline.model.campaign import Campaign
 from gapline.model.reopen import origin_of, reopen
+from gapline.model.scaled_times import scale_times, settle_time_scale
 from gapline.model.store import open_campaign
-from gapline.model.time_scale import scale_times, settle_time_scale
 
 RUNS = [
     {

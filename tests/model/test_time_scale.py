@@ -7,15 +7,8 @@ from hypothesis import strategies as st
 
 import gapline as gl
 from gapline.errors import HorizonError, MixedScoresError, UsageError
-from gapline.model.time_scale import (
-    DECLARED,
-    TimeScale,
-    join_time_scales,
-    parse_factors,
-    scale_times,
-    settle_time_scale,
-    time_scale_of,
-)
+from gapline.model.scaled_times import parse_factors, scale_times, settle_time_scale
+from gapline.model.time_scale import DECLARED, TimeScale, join_time_scales, time_scale_of
 from oracle import integral
 
 REFERENCE = gl.Snapshot.from_values({"i": 10.0}, name="known")

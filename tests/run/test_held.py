@@ -14,7 +14,7 @@ from gapline.cli.app import run as command_line
 from gapline.journal.read import read_journal
 from gapline.model.contract import load_contract
 from gapline.model.plan import Plan
-from gapline.run import held
+from gapline.run import held as held_cells
 from gapline.run.campaign import run_study
 from gapline.run.claim import claim
 from gapline.run.process.tree import open_by, process_state
@@ -44,7 +44,7 @@ def test_a_cell_that_is_given_back_undone_is_run_by_the_one_who_waited(make_stud
 
 def test_zero_means_that_every_run_is_whole(make_study, monkeypatch, capsys):
     study = make_study({"silent": ["silent"]}, seeds=(1,), horizon=0.5)
-    monkeypatch.setattr(held, "CLEAR_WITHIN", -2.0)
+    monkeypatch.setattr(held_cells, "CLEAR_WITHIN", -2.0)
     (cell, _) = cells_of(study)
     with claim(cell.directory(study.path)):
         assert command_line(["run", str(study.path), "-j", "1", "--order-seed", "3"]) == 4
@@ -84,7 +84,7 @@ def test_what_a_dead_runner_left_and_does_not_end_is_ended(make_study, monkeypat
         "    os._exit(0)"
     )
     left = _first_line([sys.executable, "-c", code, str(directory)])
-    monkeypatch.setattr(held, "CLEAR_WITHIN", 0.3)
+    monkeypatch.setattr(held_cells, "CLEAR_WITHIN", 0.3)
     said = []
 
     class Listens(Progress):

@@ -22,10 +22,9 @@ from gapline.capture.candidates import EVENTS, NUMBER, Ends
 from gapline.capture.columnar import Sheet, read_sheets, stored
 from gapline.capture.dialect import KNOWN, Dialect, find_separator
 from gapline.capture.heads import Heads
-from gapline.capture.logfiles import UTF_16, as_utf8
 from gapline.capture.typed_csv import number_columns, read_typed
 from gapline.capture.typed_jsonl import read_alike
-from gapline.capture.unpack import Content
+from gapline.capture.unpack import UTF_16, Content, as_utf8
 from gapline.capture.whole_rows import Broken, count_fields, ends_in_quotes, find_broken
 from gapline.errors import TraceError, listing
 from gapline.model.exact import EXACT, is_exact

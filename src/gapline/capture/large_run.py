@@ -14,7 +14,7 @@ from gapline.model.diagnostics import Diagnostics
 from gapline.model.join import MOST_REASONS, OTHER_REASON
 
 STEP = 250_000
-_DTYPES = {name: np.dtype(kind) for name, kind in (REQUIRED_COLUMNS | OPTIONAL_COLUMNS).items()}
+_DTYPES = REQUIRED_COLUMNS | OPTIONAL_COLUMNS
 
 
 def campaign_from_large(trace: RunTrace, *, step: int = STEP) -> Campaign:
@@ -81,6 +81,6 @@ def _kept(name: str, reasons: dict[str, int]) -> str:
 
 def _mapped(file: IO[bytes], name: str, size: int) -> Any:
     with file:
-        file.truncate(size * _DTYPES[name].itemsize)
+        file.truncate(size * np.dtype(_DTYPES[name]).itemsize)
         file.flush()
         return np.memmap(file, _DTYPES[name], "r", shape=(size,))

@@ -4,26 +4,21 @@ What lies in archives is listed in `members.py`.
 """
 
 import os
-from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
-from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from gapline.capture.reader import Companion, LogFile, Streamed
 from gapline.capture.sources import Source
-from gapline.capture.unpack import IN_MEMORY, Unpacked
+from gapline.capture.unpack import IN_MEMORY, PACKED, Unpacked, as_utf8, path_without_packing
 from gapline.errors import TraceError, UsageError, listing
 from gapline.model.limits import most_bytes, open_input
 from gapline.model.regular import reason_of
 
-PACKED = (".gz", ".zst")
 # Where relative paths start, unless told.
 HERE = Path()
-# How a file in UTF-16 begins.
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def keep_only(sources: Sequence[Source], patterns: Sequence[str]) -> tuple[list[Source], list[Source]]:
@@ -125,31 +120,6 @@ def load_file(path: Path, read_beside: set[Path] | None = None, *, root: Path = 
     """Read a file whole, as a log; one that is larger than the limit is refused."""
     with opened_log(path, read_beside, root=root) as log:
         return LogFile(log.path, log.data, log.cut, companion=log.companion)
-
-
-def as_utf8(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Remove a byte order mark, and turn UTF-16 into UTF-8."""
-    first = b""
-    for piece in pieces:
-        first += piece
-        if len(first) >= 3:
-            break
-    if first[:2] in UTF_16:
-        # What a Windows shell writes when a solver's output is redirected.
-        decoder = getincrementaldecoder("utf-16")("replace")
-        for piece in chain((first,), pieces):
-            yield decoder.decode(piece).encode("utf-8", "replace")
-        yield decoder.decode(b"", final=True).encode("utf-8", "replace")
-        return
-    yield first.removeprefix(b"\xef\xbb\xbf")
-    yield from pieces
-
-
-def path_without_packing(path: str) -> str:
-    """Return a path without the suffixes of compression."""
-    while path.lower().endswith(PACKED):
-        path = path[: path.rfind(".")]
-    return path
 
 
 def beside_names(name: str) -> list[PurePosixPath]:

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.capture.logfiles import PACKED, path_without_packing
 from gapline.capture.reader import FoundRun
+from gapline.capture.unpack import PACKED, path_without_packing
 from gapline.errors import TraceError, UsageError, closest, listing
 from gapline.model.numbered import Numbered
 from gapline.model.text import model_name

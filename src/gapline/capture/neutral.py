@@ -30,11 +30,10 @@ from gapline.capture.direction import state_sense
 from gapline.capture.gathered import GatheredColumns
 from gapline.capture.heads import Heads, Rows, find_equal, find_heads
 from gapline.capture.ladder import Ladder, plain_setting, split_ladders, varying
-from gapline.capture.logfiles import path_without_packing
 from gapline.capture.run_identity import RowOrder, renumber
 from gapline.capture.time_units import ELAPSED, FIRST, IN_WORDS, since_first_row, unit_of_text
 from gapline.capture.typed_jsonl import OddLineError
-from gapline.capture.unpack import open_content, read_content
+from gapline.capture.unpack import open_content, path_without_packing, read_content
 from gapline.capture.whole_rows import Fault
 from gapline.errors import TraceError, UsageError, found_at, listing
 from gapline.model.campaign import Campaign

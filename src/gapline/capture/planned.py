@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from gapline.errors import GaplineError, listing
-from gapline.model.campaign import Campaign, matches
+from gapline.model.campaign import Campaign
 from gapline.model.ladders import find_ladders
 from gapline.model.numbered import Numbered
 from gapline.model.tables import CELL, RUN_KEY, RunKey, RunStatus
+from gapline.model.text import matches
 
 if TYPE_CHECKING:
     from gapline.model.contract import Contract

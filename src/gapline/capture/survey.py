@@ -35,7 +35,7 @@ from gapline.capture.unfinished import read_chunks
 from gapline.contract.choices import InputChoices
 from gapline.errors import HorizonError, TraceError, UsageError, listing
 from gapline.model.budget import memory_budget
-from gapline.model.campaign import as_patterns
+from gapline.model.text import as_patterns
 
 __all__ = [
     "EMPTY",

@@ -9,7 +9,9 @@ import mmap
 import os
 import tempfile
 import zlib
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Generator, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple
 
@@ -177,3 +179,33 @@ def _unpacker(name: str, path: Path | str) -> tuple[Callable[[], Any], type[Exce
     except ImportError:
         raise EnvironmentLacksError(f"{path}: zstandard is not installed", hint="pip install 'gapline[zst]'") from None
     return zstandard.ZstdDecompressor().decompressobj, zstandard.ZstdError
+
+
+PACKED = (".gz", ".zst")
+# How a file in UTF-16 begins.
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def as_utf8(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Remove a byte order mark, and turn UTF-16 into UTF-8."""
+    first = b""
+    for piece in pieces:
+        first += piece
+        if len(first) >= 3:
+            break
+    if first[:2] in UTF_16:
+        # What a Windows shell writes when a solver's output is redirected.
+        decoder = getincrementaldecoder("utf-16")("replace")
+        for piece in chain((first,), pieces):
+            yield decoder.decode(piece).encode("utf-8", "replace")
+        yield decoder.decode(b"", final=True).encode("utf-8", "replace")
+        return
+    yield first.removeprefix(b"\xef\xbb\xbf")
+    yield from pieces
+
+
+def path_without_packing(path: str) -> str:
+    """Return a path without the suffixes of compression."""
+    while path.lower().endswith(PACKED):
+        path = path[: path.rfind(".")]
+    return path

@@ -15,7 +15,7 @@ from gapline.errors import TraceError
 
 _NEWLINE, _QUOTE = ord("\n"), ord('"')
 # Small, because looking at a block takes some twenty times its bytes.
-BLOCK = 1 << 22
+BLOCK = 4 << 20
 
 
 class Fault(Enum):

@@ -22,11 +22,11 @@ from gapline.model.campaign import Campaign
 from gapline.model.expected import expect
 from gapline.model.fact_origins import was_announced
 from gapline.model.numbered import Numbered, rows_of
-from gapline.model.scale import Declared, Scale, Senses, choose_scale
+from gapline.model.scale import Scale, Senses, choose_scale
 from gapline.model.shown import Shown
 from gapline.model.tables import RUN_KEY, RunKey, VerdictCode
 from gapline.model.time_scale import is_scaled
-from gapline.model.transform import SYNTAX
+from gapline.model.transform import SYNTAX, Declared
 from gapline.model.workers import Workers
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Self
 
@@ -24,7 +23,7 @@ from gapline.model.runs_table import check_parts, complete_runs
 from gapline.model.scratch import spans
 from gapline.model.shown import Shown
 from gapline.model.tables import RUN_KEY, Reason, RunKey, VerdictCode
-from gapline.model.text import meant
+from gapline.model.text import as_patterns, matches, meant
 
 # A column in parts is read like an array, run by run; passes over all of it go through `Campaign.pieces`.
 Column = NDArray[Any]
@@ -423,16 +422,6 @@ def _listed(column: pl.Series, *, step: int = 1 << 16) -> Iterator[bytes]:
     for start in range(0, len(column), step):
         yield (b"," if start else b"") + msgspec.json.encode(column[start : start + step].to_list())[1:-1]
     yield b"]"
-
-
-def as_patterns(given: str | Sequence[str]) -> tuple[str, ...]:
-    """Return one pattern or several as a tuple."""
-    return (given,) if isinstance(given, str) else tuple(given)
-
-
-def matches(value: str, patterns: Iterable[str]) -> bool:
-    """Say whether a name is one of the patterns or fits one (`X-n*`)."""
-    return any(value == pattern or fnmatchcase(value, pattern) for pattern in patterns)
 
 
 def _as_column(name: str, column: Column) -> Column:

@@ -193,7 +193,7 @@ def _objective_mistakes(data: dict[str, Any]) -> Iterator[str]:
 def _transform_mistakes(where: str, entry: dict[str, Any], whole: dict[str, Any]) -> Iterator[str]:
     """Check a transform and the sense beside it, of the study or of an instance that states one of the two."""
     # Here, because it brings tables that a contract alone does not need.
-    from gapline.model.scale import parse_transforms
+    from gapline.model.transform import parse_transforms
 
     transform, sense = whole.get("transform", "none"), whole.get("sense", "min")
     rules = transform if isinstance(transform, list) else [transform]

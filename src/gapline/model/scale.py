@@ -14,15 +14,13 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from gapline.errors import ObjectiveError, UsageError, listing
-from gapline.model.campaign import Campaign, as_patterns, matches
+from gapline.model.campaign import Campaign
 from gapline.model.scratch import scratch_array, spans
-from gapline.model.text import meant
-from gapline.model.transform import Transform, TransformKind, Values
+from gapline.model.text import matches, meant
+from gapline.model.transform import PANEL, Declared, Transform, TransformKind, Values, parse_transforms
 
 SENSES = ("min", "max")
-PANEL = "panel:"
 _FACTOR = re.compile(r"x([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)")
-Declared = str | Transform | Sequence[str] | None
 # One for all, or one per instance.
 Senses = str | Mapping[str, str] | None
 
@@ -199,27 +197,6 @@ def instance_senses(campaign: Campaign, sense: Senses = None) -> dict[str, str |
             )
         found[instance], by[instance] = said, arm
     return {instance: said or fallback[instance] for instance, said in found.items()}
-
-
-def parse_transforms(declared: Declared) -> tuple[Transform, list[tuple[str, Transform]]]:
-    """Return the transform for all, and the rules, those of instances first."""
-    if declared is None or isinstance(declared, Transform):
-        return declared or Transform(), []
-    default: list[Transform] = []
-    rules: list[tuple[str, Transform]] = []
-    for text in as_patterns(declared):
-        # From the right: instances may be called n=20/a, transforms hold no such sign.
-        rule, equals, name = text.rpartition("=")
-        parsed = Transform.parse(name)
-        if not equals:
-            default.append(parsed)
-        elif parsed.hierarchical:
-            raise UsageError(f"transform: expected a hierarchical one for all instances or none, got {text!r}")
-        else:
-            rules.append((rule, parsed))
-    if len(default) > 1:
-        raise UsageError(f"transform: expected one for all instances, got {listing(map(str, default))}")
-    return default[0] if default else Transform(), sorted(rules, key=lambda rule: rule[0].startswith(PANEL))
 
 
 def _fits(rule: str, instance: str, panel: str) -> bool:

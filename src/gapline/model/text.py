@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
+from fnmatch import fnmatchcase
 
 from gapline.errors import closest, listing
 
@@ -82,3 +83,13 @@ def meant(name: str, valid: Collection[str], *, show: bool = False, most: int = 
     """
     near = closest(name, valid)
     return f"did you mean {near!r}?" if near else f"there are: {listing(valid, most=most)}" if show else None
+
+
+def as_patterns(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Return one pattern or several as a tuple."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def matches(value: str, patterns: Iterable[str]) -> bool:
+    """Say whether a name is one of the patterns or fits one (`X-n*`)."""
+    return any(value == pattern or fnmatchcase(value, pattern) for pattern in patterns)

@@ -1,14 +1,15 @@
 """Declared transforms of objectives, bounds and references: scores are defined for positive, minimised ones alone."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gapline.errors import ObjectiveError, UsageError
-from gapline.model.text import meant
+from gapline.errors import ObjectiveError, UsageError, listing
+from gapline.model.text import as_patterns, meant
 
 Values = NDArray[np.float64]
 
@@ -131,3 +132,29 @@ class Transform:
         """
         multiplier = self.multiplier(size)
         return multiplier * np.asarray(primary, np.float64) + np.asarray(secondary, np.float64)
+
+
+# How transforms may be declared: one for all, and one for instances or `panel:NAME`.
+Declared = str | Transform | Sequence[str] | None
+PANEL = "panel:"
+
+
+def parse_transforms(declared: Declared) -> tuple[Transform, list[tuple[str, Transform]]]:
+    """Return the transform for all, and the rules, those of instances first."""
+    if declared is None or isinstance(declared, Transform):
+        return declared or Transform(), []
+    default: list[Transform] = []
+    rules: list[tuple[str, Transform]] = []
+    for text in as_patterns(declared):
+        # From the right: instances may be called n=20/a, transforms hold no such sign.
+        rule, equals, name = text.rpartition("=")
+        parsed = Transform.parse(name)
+        if not equals:
+            default.append(parsed)
+        elif parsed.hierarchical:
+            raise UsageError(f"transform: expected a hierarchical one for all instances or none, got {text!r}")
+        else:
+            rules.append((rule, parsed))
+    if len(default) > 1:
+        raise UsageError(f"transform: expected one for all instances, got {listing(map(str, default))}")
+    return default[0] if default else Transform(), sorted(rules, key=lambda rule: rule[0].startswith(PANEL))

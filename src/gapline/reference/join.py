@@ -23,13 +23,13 @@ def join_stores(frozen: Mapping[str, Frozen], *, name: str) -> Frozen:
         )
     # Values that measure different things, or are priced by different rules, are no one reference.
     said: dict[str, Any] = {}
-    for field in ("objective", "checker", "sense"):
-        stated = {s: v for s, one in snapshots.items() if (v := getattr(one, field, None)) is not None}
+    for fact in ("objective", "checker", "sense"):
+        stated = {s: v for s, one in snapshots.items() if (v := getattr(one, fact, None)) is not None}
         if len(set(stated.values())) > 1:
             shown = listing(f"{value} in {source}" for source, value in stated.items())
-            raise UsageError(f"expected one {field} in all stores, got {shown}")
+            raise UsageError(f"expected one {fact} in all stores, got {shown}")
         if stated:
-            said[field] = next(iter(stated.values()))
+            said[fact] = next(iter(stated.values()))
     stores = [snapshot.store.model_dump(exclude_unset=True) for snapshot in snapshots.values()]
     entries = {
         instance: {"store": store} | entry.document()

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from gapline.envelope.build import Unchecked, unscorable_instances
 from gapline.model.campaign import Campaign
 from gapline.model.names import KernelCode, parse_kernel_name
-from gapline.model.scale import Declared, Scale, Senses, choose_scale
+from gapline.model.scale import Scale, Senses, choose_scale
+from gapline.model.transform import Declared
 from gapline.reference.policy import Policy
 from gapline.reference.resolve import instance_sizes, lacks_value, transformed_references, unusable_references
 from gapline.reference.snapshot import Snapshot

@@ -33,12 +33,12 @@ from gapline.run.cell import CellResult, RunSettings
 from gapline.run.changed import instance_digests, program_digests
 from gapline.run.check_run import CheckSettings, identify_checker
 from gapline.run.held import run_and_wait
+from gapline.run.placement import ReadyPlace, open_place, run_cells
 from gapline.run.process.control import Control
 from gapline.run.progress import Progress
 from gapline.run.resume import state_for_runner
-from gapline.run.where.executors import run_cells
 from gapline.run.where.heartbeat import clear_heartbeats
-from gapline.run.where.place import ReadyPlace, open_place, read_place
+from gapline.run.where.place import read_place
 from gapline.solvers import arms_lack, simplified_arms, solver_identity
 
 

@@ -12,7 +12,6 @@ MOST = 256
 # Seconds for a request to be there, from its first byte or from the connection on.
 ASK_WITHIN = 10.0
 # Bytes of a line or of the headers.
-MOST_HEADERS = 16 << 10
 # Bytes that wait in this process for the network, per client, before its stream has to wait; and in the kernel, which
 # would else take megabytes for each client that does not read.
 HIGH_WATER, KERNEL = 64 << 10, 128 << 10

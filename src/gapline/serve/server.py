@@ -13,8 +13,8 @@ import uvicorn
 
 from gapline.errors import EnvironmentLacksError
 from gapline.serve.app import Answers
-from gapline.serve.connections import MOST_HEADERS, Connections
-from gapline.serve.guard import Guard, is_loopback, new_token
+from gapline.serve.connections import Connections
+from gapline.serve.guard import MOST_HEADER_BYTES, Guard, is_loopback, new_token
 from gapline.serve.hub import Hub
 from gapline.serve.quiet import Distance, go_quietly
 from gapline.serve.reopen import Followable
@@ -127,7 +127,7 @@ async def _serve(
         proxy_headers=False,
         timeout_keep_alive=15,
         timeout_graceful_shutdown=1,
-        h11_max_incomplete_event_size=MOST_HEADERS,
+        h11_max_incomplete_event_size=MOST_HEADER_BYTES,
         backlog=BACKLOG,
     )
     server = Serving(config)

@@ -20,16 +20,17 @@ from gapline.capture.read import matching, read_in_parts
 from gapline.contract.choices import InputChoices, Sense, TimeUnit
 from gapline.envelope.build import NOT_POSITIVE, Unchecked, build_envelopes
 from gapline.errors import GaplineError, UsageError, closest, listing
-from gapline.model.campaign import Campaign, as_patterns
+from gapline.model.campaign import Campaign
 from gapline.model.doing import doing
 from gapline.model.expected import several
 from gapline.model.fact_origins import CHANGED
 from gapline.model.layout import JOURNALS, REPLICATION
 from gapline.model.reading import TOLERANCE
+from gapline.model.scaled_times import Given as TimeScaleGiven
+from gapline.model.scaled_times import scale_times, settle_time_scale
 from gapline.model.solver_versions import version_changes
-from gapline.model.text import counted
-from gapline.model.time_scale import Given as TimeScaleGiven
-from gapline.model.time_scale import TimeScale, scale_times, settle_time_scale
+from gapline.model.text import as_patterns, counted
+from gapline.model.time_scale import TimeScale
 from gapline.model.workers import Workers
 from gapline.reference.alarm import find_alarms
 from gapline.reference.choose import choose_references, stored_snapshots

@@ -4,10 +4,10 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gapline.model.campaign import as_patterns
 from gapline.model.layout import CAMPAIGN, CARRIED_REFERENCES, CONTRACT_FILE
 from gapline.model.limits import read_document
 from gapline.model.tables import EXACT_MODEL
+from gapline.model.text import as_patterns
 from gapline.reference.policy import Policy
 from gapline.scoring.scores import DEFAULT_GOALS
 from gapline.summary.bootstrap import DRAWS

@@ -8,8 +8,9 @@ import pytest
 from gapline.model.contract import load_contract
 from gapline.model.plan import Plan
 from gapline.run.cell import CellResult
-from gapline.run.where.executors import MOST_LOST, run_cells
-from gapline.run.where.worker import WorkerLostError
+from gapline.run.placement import run_cells
+from gapline.run.where.carried import WorkerLostError
+from gapline.run.where.executors import MOST_LOST
 
 
 @pytest.fixture

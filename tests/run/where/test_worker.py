@@ -6,9 +6,9 @@ from gapline.model.plan import Plan
 from gapline.model.store import file_digest
 from gapline.model.version import VERSION
 from gapline.run.cell import RunSettings
+from gapline.run.placement import WorkerRunner, worker_problems
 from gapline.run.process.control import Control
 from gapline.run.where.heartbeat import beating
-from gapline.run.where.worker import WorkerRunner, worker_problems
 
 
 def test_a_worker_without_the_study_the_version_or_a_solver_says_so(make_study, tmp_path):

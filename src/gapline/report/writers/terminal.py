@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from gapline.report.table import Table
 from gapline.report.writers.fitted import fitted_lines
-from gapline.terminal import console, visible, width
+from gapline.terminal import console, visible
+from gapline.terminal import width as terminal_width
 
 # Wider than any table: a file has no edge.
 _UNBOUNDED = 1_000_000
@@ -33,7 +34,7 @@ def print_table(table: Table, view: View = PLAIN) -> None:
     from rich.text import Text as RichText
 
     out = console()
-    for line in fitted_lines(table, width(), all_columns=view.all_columns, how=view.how):
+    for line in fitted_lines(table, terminal_width(), all_columns=view.all_columns, how=view.how):
         # As `Text`, never as a string: rich would read brackets in a name as markup.
         out.print(RichText.assemble(*((visible(span.text), span.style) for span in line)), soft_wrap=True)
 

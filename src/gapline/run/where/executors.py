@@ -3,15 +3,9 @@
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass
 from typing import TypeVar
 
-from gapline.model.plan import Cell
-from gapline.model.tables import RunStatus
-from gapline.run.cell import CellResult, RunSettings, run_cell
-from gapline.run.process.control import Control
 from gapline.run.where.carried import CalledBackError, WorkerLostError
-from gapline.run.where.lease import lease_cores
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -20,24 +14,6 @@ Unfinished = WorkerLostError | CalledBackError
 LOOK_EVERY = 0.2
 # A cell that takes its worker down each time must not take all of them.
 MOST_LOST = 3
-
-
-@dataclass(frozen=True, slots=True)
-class LocalRunner:
-    """Runs a cell on cores of this machine that no other run has, whichever runner or study it belongs to."""
-
-    settings: RunSettings
-    control: Control
-    pin: bool = True
-    say: Callable[[str], None] = lambda _text: None
-
-    def __call__(self, cell: Cell) -> CellResult:
-        """Wait for cores, run the cell on them."""
-        with lease_cores(cell.threads, stopping=lambda: self.control.stopping, say=self.say) as lease:
-            if lease is None:
-                return CellResult(cell.key, "left")
-            slot, held = lease
-            return run_cell(cell, self.settings, slot if self.pin else (), self.control, held=held)
 
 
 def run_tasks(
@@ -97,23 +73,3 @@ def _take_back(pending: dict[Future[R], int]) -> None:
     for future in list(pending):
         if future.cancel():
             del pending[future]
-
-
-def run_cells(
-    cells: Sequence[Cell],
-    executor: Executor,
-    run_one: Callable[[Cell], CellResult],
-    *,
-    stopping: Callable[[], bool],
-    width: Callable[[], int] | None = None,
-) -> Iterator[tuple[Cell, CellResult]]:
-    """Yield cells as they come back, as `run_tasks` does; one that is given up has a result that says why."""
-    for number, result in run_tasks(cells, executor, run_one, stopping=stopping, give_up=_given_up, width=width):
-        yield cells[number], result
-
-
-def _given_up(cell: Cell, error: Unfinished) -> CellResult:
-    if isinstance(error, CalledBackError):
-        return CellResult(cell.key, "left", problems=(f"{cell.key}: {error}; the next `gapline run` makes it again",))
-    problem = f"{cell.key}: {MOST_LOST + 1} workers were lost with it, the last one: {error}"
-    return CellResult(cell.key, "interrupted", RunStatus.LOST, problems=(problem,))

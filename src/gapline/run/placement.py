@@ -1,0 +1,207 @@
+"""The cells of a campaign on this machine or on others: the place that `--on` names, opened as an executor of runs."""
+
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gapline.errors import EnvironmentLacksError
+from gapline.model.contract import Arm
+from gapline.model.layout import CONTRACT_FILE, JOURNALS
+from gapline.model.plan import Cell
+from gapline.model.store import file_digest
+from gapline.model.tables import RunStatus
+from gapline.model.version import VERSION
+from gapline.run.cell import CellResult, RunSettings, run_cell
+from gapline.run.process.control import Control
+from gapline.run.where.carried import CalledBackError, WorkerLostError
+from gapline.run.where.executors import MOST_LOST, Unfinished, run_tasks
+from gapline.run.where.heartbeat import beating, heartbeat_file, watching
+from gapline.run.where.lease import lease_cores
+from gapline.run.where.pin import cores, make_slots
+from gapline.run.where.place import MOST_JOBS, Place
+from gapline.solvers import arms_lack
+
+if TYPE_CHECKING:
+    from gapline.run.where.slurm_queue import Standing
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyPlace:
+    """An open place: `width` says how many cells it takes at a time, as it stands now.
+
+    Where cells wait in a queue, `standing` says how many of them run. `clear` removes what was kept in case of trouble.
+    """
+
+    executor: Executor
+    run_one: Callable[[Cell], CellResult]
+    width: Callable[[], int]
+    standing: Callable[[], "Standing"] | None = None
+    clear: Callable[[], None] = lambda: None
+
+
+@contextmanager
+def open_place(
+    place: Place,
+    settings: RunSettings,
+    cells: Sequence[Cell],
+    control: Control,
+    *,
+    pin: bool = True,
+    executor: Executor | None = None,
+    say: Callable[[str], None] = lambda _text: None,
+) -> Iterator[ReadyPlace]:
+    """Open a place for the time of a campaign; a given `executor` stands for the threads of a local one.
+
+    `say` shows what there is to tell of a queue.
+    """
+    if place.kind == "local":
+        slots = local_slots(cells, place.jobs)
+        told: list[str] = []
+
+        def say_once(text: str) -> None:
+            # Each cell waits for itself; one line is enough for all.
+            if not told:
+                told.append(text)
+                say(text)
+
+        with _local(executor, slots, control) as threads:
+            yield ReadyPlace(threads, LocalRunner(settings, control, pin, say_once), lambda: slots)
+        return
+    # Names this campaign: a claim that a lost worker of it left behind is waited for, another's is not.
+    runner = uuid.uuid4().hex[:12]
+    run_one = WorkerRunner(settings, runner, pin)
+    if place.kind == "dask":
+        from gapline.run.where.dask_cluster import dask_executor
+
+        with dask_executor(place.address) as dask, beating(settings.study, runner, control):
+            arms = list({cell.arm.name: cell.arm for cell in cells}.values())
+            digest = file_digest(settings.study / CONTRACT_FILE)
+            problems = dask.ask_workers(worker_problems, settings.study, runner, digest, VERSION, arms)
+            if problems:
+                hint = "nothing was run; every worker needs the study directory, gapline and the solvers"
+                raise EnvironmentLacksError("\n".join(problems), hint=hint)
+            yield ReadyPlace(dask, run_one, dask.slots)
+        return
+    from gapline.run.where.submitit_cluster import remove_jobs, submitit_executor
+
+    seconds = max((cell.horizon for cell in cells), default=0.0) + settings.grace + settings.kill_after
+    width = place.jobs or (local_slots(cells, None) if place.address == "local" else MOST_JOBS)
+    with (
+        submitit_executor(
+            place.address,
+            settings.study,
+            runner,
+            seconds=seconds,
+            # One kind of job for all: as large as the largest run needs.
+            threads=max((cell.threads for cell in cells), default=1),
+            memory=max((cell.memory for cell in cells if cell.memory is not None), default=None),
+            options=place.options,
+            jobs=width,
+            say=say,
+        ) as jobs,
+        beating(settings.study, runner, control),
+    ):
+        standing = None if place.address == "local" else jobs.standing
+        yield ReadyPlace(jobs, run_one, lambda: width, standing, lambda: remove_jobs(settings.study, runner))
+
+
+def local_slots(cells: Sequence[Cell], jobs: int | None) -> int:
+    """Return how many runs there may be at a time on this machine; each waits for the cores that it needs."""
+    widths = [cell.threads for cell in cells] or [1]
+    # Refuses what could never run, before anything does.
+    make_slots(cores(), width=max(widths))
+    return len(make_slots(cores(), width=min(widths), count=jobs))
+
+
+@contextmanager
+def _local(executor: Executor | None, slots: int, control: Control) -> Iterator[Executor]:
+    own = ThreadPoolExecutor(max_workers=slots) if executor is None else None
+    try:
+        yield executor or own  # type: ignore[misc]
+    finally:
+        # An exception must not leave solvers behind a runner that is gone.
+        control.kill("end")
+        if own is not None:
+            own.shutdown(wait=True, cancel_futures=True)
+
+
+@dataclass(frozen=True, slots=True)
+class LocalRunner:
+    """Runs a cell on cores of this machine that no other run has, whichever runner or study it belongs to."""
+
+    settings: RunSettings
+    control: Control
+    pin: bool = True
+    say: Callable[[str], None] = lambda _text: None
+
+    def __call__(self, cell: Cell) -> CellResult:
+        """Wait for cores, run the cell on them."""
+        with lease_cores(cell.threads, stopping=lambda: self.control.stopping, say=self.say) as lease:
+            if lease is None:
+                return CellResult(cell.key, "left")
+            slot, held = lease
+            return run_cell(cell, self.settings, slot if self.pin else (), self.control, held=held)
+
+
+def run_cells(
+    cells: Sequence[Cell],
+    executor: Executor,
+    run_one: Callable[[Cell], CellResult],
+    *,
+    stopping: Callable[[], bool],
+    width: Callable[[], int] | None = None,
+) -> Iterator[tuple[Cell, CellResult]]:
+    """Yield cells as they come back, as `run_tasks` does; one that is given up has a result that says why."""
+    for number, result in run_tasks(cells, executor, run_one, stopping=stopping, give_up=_given_up, width=width):
+        yield cells[number], result
+
+
+def _given_up(cell: Cell, error: Unfinished) -> CellResult:
+    if isinstance(error, CalledBackError):
+        return CellResult(cell.key, "left", problems=(f"{cell.key}: {error}; the next `gapline run` makes it again",))
+    problem = f"{cell.key}: {MOST_LOST + 1} workers were lost with it, the last one: {error}"
+    return CellResult(cell.key, "interrupted", RunStatus.LOST, problems=(problem,))
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRunner:
+    """Runs a cell on whatever machine it is called, on cores that no other run of ours has there."""
+
+    settings: RunSettings
+    runner: str
+    pin: bool = True
+
+    def __call__(self, cell: Cell) -> CellResult:
+        """Wait for cores, run the cell on them."""
+        control = Control()
+        study = self.settings.study
+        # The runner has made it before: where it is missing, the directory is another machine's.
+        if not (study / JOURNALS).is_dir():
+            problem = f"{cell.key}: expected the study directory {study} on the worker, got none"
+            return CellResult(cell.key, "infrastructure", problems=(problem,))
+        with (
+            watching(study, self.runner, control),
+            lease_cores(cell.threads, stopping=lambda: control.stopping) as lease,
+        ):
+            if lease is None:
+                return CellResult(cell.key, "left")
+            slot, held = lease
+            result = run_cell(cell, self.settings, slot if self.pin else (), control, runner=self.runner, held=held)
+        if result.outcome == "interrupted" and not result.problems and not control.stopping:
+            # Not by the runner: a batch system that takes the machine away ends the supervisor by a signal.
+            raise WorkerLostError(f"{cell.key}: the run was ended from outside")
+        return result
+
+
+def worker_problems(study: Path, runner: str, digest: str, version: str, arms: list[Arm]) -> list[str]:
+    """Say what a worker lacks: the shared directory, the same gapline, the solvers. Called on the worker."""
+    found = []
+    if not heartbeat_file(study, runner).is_file() or file_digest(study / CONTRACT_FILE) != digest:
+        found.append(f"expected the study directory {study}, shared with the runner, got none or another one")
+    if version != VERSION:
+        found.append(f"expected gapline {version}, got {VERSION}")
+    return found + arms_lack(arms, study)
