@@ -9,12 +9,12 @@ import polars as pl
 
 import gapline as gl
 from bench.timing import ratio
-from gapline.analysis.analyse import analyse
 from gapline.envelope.build import build_envelopes
 from gapline.scoring.scores import Scores, score
-from gapline.summary.bootstrap import Bootstrap, arm_intervals
-from gapline.summary.contrasts import contrasts
-from gapline.summary.intervals import percentile_intervals
+from gapline.statistics.bootstrap import Bootstrap, arm_intervals
+from gapline.statistics.contrasts import contrasts
+from gapline.statistics.intervals import percentile_intervals
+from gapline.study.analyse import analyse
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 

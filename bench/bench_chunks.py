@@ -15,15 +15,15 @@ from pathlib import Path
 from bench.large import GAPLINE, watched
 from bench.timing import ratio
 from bench.traces import make_campaign, references
-from gapline.capture.merge import parts_of
-from gapline.model.budget import limited_memory
-from gapline.model.store import open_campaign
-from gapline.model.store_parts import save_parts
+from gapline.campaign.partitions import save_parts
+from gapline.campaign.store import open_campaign
+from gapline.executors.tasks import open_workers
+from gapline.files.memory import limited_memory
 from gapline.report.curves import MOST_STEPS
 from gapline.report.page import encode
-from gapline.run.where.tasks import open_workers
 from gapline.scoring.scores import Scores
 from gapline.study import open_study
+from gapline.traces.merge import parts_of
 
 Row = tuple[str, float, float | None]
 RUNS, CANDIDATES = 20_000, 1000
@@ -96,8 +96,8 @@ def run() -> list[Row]:
 
 _CHILD = r"""
 import re, sys
-from gapline.model.budget import limited_memory
-from gapline.reference.snapshot import Snapshot
+from gapline.files.memory import limited_memory
+from gapline.references.snapshot import Snapshot
 from gapline.study import open_study
 import threading, time
 peak, going = [0], [True]

@@ -13,7 +13,7 @@ import polars as pl
 import gapline as gl
 from bench.timing import ratio
 from bench.traces import make_campaign, references
-from gapline.model.campaign import Campaign
+from gapline.campaign.campaign import Campaign
 from gapline.scoring.curve import curve_sum
 from gapline.scoring.kernels import PAPER_KERNELS, parse_kernel
 

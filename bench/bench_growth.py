@@ -16,11 +16,11 @@ import numpy as np
 import polars as pl
 
 from bench.traces import make_campaign, references
-from gapline.analysis.analyse import analyse
-from gapline.model.campaign import Campaign
-from gapline.reference.snapshot import Snapshot
+from gapline.campaign.campaign import Campaign
+from gapline.references.snapshot import Snapshot
 from gapline.scoring.curve import mean_curve
 from gapline.study import open_study
+from gapline.study.analyse import analyse
 
 SIZES = (10_000, 30_000, 100_000)
 ARMS, SEEDS, INSTANCES, CANDIDATES = 8, 5, 200, 10

@@ -22,7 +22,7 @@ MANY = 30_000
 CHILD = r"""
 import re, sys, threading, time
 from pathlib import Path
-from gapline.capture.importer import import_logs
+from gapline.logs.importer import import_logs
 
 most, status = 0, Path("/proc/self/status")
 def watch():
@@ -85,7 +85,7 @@ def _seconds(call: Callable[[], object]) -> float:
 
 def run(*, files: int = FILES, rows: int = ROWS, repeats: int = 4) -> list[tuple[str, float, float | None]]:
     """Measure both in one process, in turn; CPU seconds, so that a busy machine tells the same."""
-    from gapline.capture.importer import import_logs
+    from gapline.logs.importer import import_logs
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "logs"
@@ -111,7 +111,7 @@ def run(*, files: int = FILES, rows: int = ROWS, repeats: int = 4) -> list[tuple
 
 def growth_exponent(sizes: tuple[int, ...] = (1_000, 3_000, 9_000), *, repeats: int = 3) -> float:
     """Return by which power of the number of files the CPU seconds of an import grow, the best round of each size."""
-    from gapline.capture.importer import import_logs
+    from gapline.logs.importer import import_logs
 
     spent = []
     for size in sizes:

@@ -15,8 +15,8 @@ import msgspec
 import numpy as np
 import polars as pl
 
+from gapline.journal.line import JournalWriter
 from gapline.journal.records import Ending, Order
-from gapline.journal.write import JournalWriter
 
 ROWS = 4_000_000
 # Of the columns; a table whose cells are text has some five times as many bytes as they.
@@ -26,9 +26,9 @@ LIMITS = dict.fromkeys(("csv", "csv.gz", "jsonl", "parquet", "arrow"), 7.0) | {"
 CHILD = r"""
 import json, re, sys
 from pathlib import Path
-from gapline.capture.importer import import_logs
-from gapline.capture.journals import read_study
-from gapline.capture.read import read
+from gapline.logs.importer import import_logs
+from gapline.journal.campaign import read_study
+from gapline.traces.read import read
 
 def peak():
     return int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) * 1024

@@ -17,11 +17,10 @@ import msgspec
 import numpy as np
 
 from bench.bench_scale import write_study
-from gapline.journal.line import EVENTS_FILE, ORDER_FILE
+from gapline.contract.contract import load_contract
+from gapline.contract.plan import Plan
+from gapline.journal.line import EVENTS_FILE, ORDER_FILE, JournalWriter
 from gapline.journal.records import Ending, Order, order_text
-from gapline.journal.write import JournalWriter
-from gapline.model.contract import load_contract
-from gapline.model.plan import Plan
 
 Row = tuple[str, float, float | None]
 RUNS, CANDIDATES, STOPS = 500, 200, 60
@@ -33,7 +32,7 @@ MORE, MEMORY = 10, 2.0
 CHILD = r"""
 import json, re, sys, time
 from pathlib import Path
-import gapline.archive.pack as packing
+import gapline.package.pack as packing
 
 def peak():
     return int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) * 1024

@@ -61,7 +61,7 @@ def write(table: pl.DataFrame, path: Path) -> Path:
 
 def _other() -> float:
     """Return the CPU seconds of the process that reads Parquet files, 0 where there is none."""
-    from gapline.capture.columnar import _readers
+    from gapline.traces.parquet import _readers
 
     if _readers.waiting is None:
         return 0.0
@@ -85,7 +85,7 @@ def best(work: Callable[[], object], *, repeats: int) -> tuple[float, float]:
 
 def run(*, rows: int = ROWS, repeats: int = 5) -> list[tuple[str, float, float | None]]:
     """Measure every form, runs of several lengths, and how the cost grows."""
-    from gapline.capture.read import read
+    from gapline.traces.read import read
 
     measured: list[tuple[str, float, float | None]] = []
     shapes = {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import gapline as gl
 from bench.timing import ratio, seconds
-from gapline.journal.trace import Trace
+from gapline.traces.recording import Trace
 
 CALLS = 200
 MICROSECONDS = 5

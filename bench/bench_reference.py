@@ -16,7 +16,7 @@ LIMIT = 6.0
 
 
 def run() -> list[tuple[str, float, float | None]]:
-    from gapline.reference.freeze import freeze_snapshot
+    from gapline.references.freeze import freeze_snapshot
 
     with tempfile.TemporaryDirectory() as folder:
         repository = Path(folder) / "store"

@@ -17,7 +17,7 @@ import msgspec
 
 from gapline.journal.read import read_journal
 from gapline.journal.records import Order
-from gapline.run.process.supervise import PIPE_SIZE, PRIORITY
+from gapline.process.supervise import PIPE_SIZE, PRIORITY
 
 RATE = 20_000
 SECONDS = 5
@@ -113,7 +113,7 @@ def _supervise(directory: Path, argv: list[str]) -> None:
         arm="a", instance="i", seed=1, panel="p", horizon=600.0, attempt=1, argv=argv, directory=".", cpus=[_cpu()]
     )
     (directory / "run.json").write_bytes(msgspec.json.encode(order))
-    command = [sys.executable, "-m", "gapline.run.process.supervise", str(directory)]
+    command = [sys.executable, "-m", "gapline.process.supervise", str(directory)]
     supervisor = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     supervisor.wait()
     assert supervisor.stdin is not None

@@ -17,15 +17,14 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from gapline.contract.contract import load_contract
+from gapline.contract.instance_digest import problem_digest_of
+from gapline.contract.plan import Cell, Plan
 from gapline.journal.index import Index
-from gapline.journal.line import EVENTS_FILE, ORDER_FILE
+from gapline.journal.line import EVENTS_FILE, ORDER_FILE, JournalWriter
 from gapline.journal.records import Ending, Order, order_text
-from gapline.journal.write import JournalWriter
-from gapline.model.contract import load_contract
-from gapline.model.plan import Cell, Plan
-from gapline.model.problem import problem_digest_of
 from gapline.run.cell import RunSettings, condition
-from gapline.run.changed import digest_of
+from gapline.run.program_changes import digest_of
 
 SIZES = (1_000, 10_000, 100_000)
 PARTS = ("plan", "status", "resume")
@@ -55,9 +54,9 @@ ladder = {{variant = {variants}}}
 CHILD = r"""
 import json, re, sys, time
 from pathlib import Path
-import gapline.capture.renew
-from gapline.model.contract import load_contract
-from gapline.model.plan import Plan
+import gapline.journal.rebuild
+from gapline.contract.contract import load_contract
+from gapline.contract.plan import Plan
 from gapline.run.campaign import rebuild_campaign, run_study
 from gapline.run.resume import study_status
 

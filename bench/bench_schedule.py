@@ -9,8 +9,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from gapline.executors.core_leases import cores
 from gapline.run.campaign import run_study
-from gapline.run.where.pin import cores
 
 CELLS = 1000
 ROUNDS, LIMIT = 3, 3.0

@@ -53,7 +53,7 @@ def run() -> list[Row]:
 
 
 def _score(folder: Path, *, runs: int, candidates: int) -> list[str]:
-    from gapline.capture.export import write_trace
+    from gapline.traces.export import write_trace
 
     folder.mkdir()
     campaign = make_campaign(runs=runs, candidates=candidates, improving=1 / 3)

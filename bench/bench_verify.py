@@ -11,20 +11,18 @@ from time import process_time
 
 import msgspec
 
-from gapline.archive.verify import verify
-from gapline.capture.journals import read_study
-from gapline.journal.line import EVENTS_FILE, ORDER_FILE
+from gapline.campaign.store import file_digest, read_manifest, save_campaign
+from gapline.contract.file_names import slug
+from gapline.contract.layout import CAMPAIGN, CONTRACT_FILE, DOCUMENT, SCHEMA, SUMS
+from gapline.contract.tables import RunKey
+from gapline.files.archives import folder_files
+from gapline.files.digests import sums_text
+from gapline.journal.campaign import read_study
+from gapline.journal.line import EVENTS_FILE, ORDER_FILE, JournalWriter
 from gapline.journal.read import read_journal
 from gapline.journal.records import Ending, Order, order_text
 from gapline.journal.verdicts import Judge, StoredVerdict, write_verdicts
-from gapline.journal.write import JournalWriter
-from gapline.model.layout import CAMPAIGN, CONTRACT_FILE
-from gapline.model.package import DOCUMENT, SCHEMA, SUMS
-from gapline.model.slug import slug
-from gapline.model.store import file_digest, read_manifest, save_campaign
-from gapline.model.sums import sums_text
-from gapline.model.tables import RunKey
-from gapline.model.zip_write import folder_files
+from gapline.package.verify import verify
 
 CONTRACT = """
 seeds = {seeds}

@@ -8,7 +8,7 @@ import signal
 import subprocess
 
 from bench.timing import ratio
-from gapline.run.process import tree
+from gapline.process import tree
 
 OTHERS = 1000
 # Says when all are there; they end with the group.

@@ -19,9 +19,9 @@ import numpy as np
 import polars as pl
 
 from bench.traces import make_campaign, references
-from gapline.capture.merge import parts_of
-from gapline.model.campaign import Campaign
-from gapline.model.store_parts import save_parts
+from gapline.campaign.campaign import Campaign
+from gapline.campaign.partitions import save_parts
+from gapline.traces.merge import parts_of
 
 PART, RUNS = 100_000_000, 20_000
 MEMORY = "2GB"
@@ -63,7 +63,7 @@ def _parts(place: Path, count: int) -> list[Path]:
 
 
 def _mapped(folder: Path) -> Campaign:
-    from gapline.model.store import open_campaign
+    from gapline.campaign.store import open_campaign
 
     return open_campaign(folder, verify=False)
 

@@ -24,7 +24,7 @@ from typing import BinaryIO
 import zstandard
 
 from bench.large import anonymous
-from gapline.model.budget import parse_memory
+from gapline.files.memory import parse_memory
 
 # A value stands among so many lines of talk.
 TALK = (

@@ -3,8 +3,8 @@
 import numpy as np
 import polars as pl
 
-from gapline.model.campaign import Campaign
-from gapline.reference.snapshot import Snapshot
+from gapline.campaign.campaign import Campaign
+from gapline.references.snapshot import Snapshot
 
 
 def make_campaign(*, runs: int, candidates: int, improving: float, seed: int = 1, horizon: float = 3600.0) -> Campaign:

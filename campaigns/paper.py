@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from gapline.cli.demo_campaign import SNAPSHOT, calibrate
+from gapline.cli.demo import SNAPSHOT, calibrate
+from gapline.contract.contract import load_contract
+from gapline.contract.layout import CONTRACT_FILE, RESULTS
+from gapline.executors.core_leases import cores
 from gapline.generate import write_instances
-from gapline.model.contract import load_contract
-from gapline.model.layout import CONTRACT_FILE, RESULTS
-from gapline.paper.write import write_paper
+from gapline.report.paper.write import write_paper
 from gapline.report.write import write_report
 from gapline.run.campaign import run_study
 from gapline.run.progress import progress_for_terminal
-from gapline.run.where.pin import cores
 from gapline.study import open_study
 
 CONTRACT = Template("""\

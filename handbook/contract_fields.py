@@ -23,7 +23,7 @@ class Field(NamedTuple):
 
 def contract_schema() -> dict[str, Any]:
     """Return the schema that ships with gapline."""
-    document: dict[str, Any] = json.loads(files("gapline.model").joinpath("study.schema.json").read_text("utf-8"))
+    document: dict[str, Any] = json.loads(files("gapline.contract").joinpath("study.schema.json").read_text("utf-8"))
     return document
 
 

@@ -9,10 +9,10 @@ import polars as pl
 
 import gapline as gl
 from gapline import figures
-from gapline.paper.scale import draw_shapes, shape_figure
-from gapline.paper.two_regime import draw_regimes, regime_figure
-from gapline.paper.write import SYNTHETIC, synthetic_study
 from gapline.report.drawing import line_look, load_altair, step_lines, titled, zero_line
+from gapline.report.paper.scale import draw_shapes, shape_figure
+from gapline.report.paper.two_regime import draw_regimes, regime_figure
+from gapline.report.paper.write import SYNTHETIC, synthetic_study
 from gapline.report.write import for_report
 
 REFERENCE, HORIZON = 10.0, 20.0

@@ -4,14 +4,14 @@ from html import escape
 
 # The folders of the flow, what each does, and the type that it hands on.
 STEPS = (
-    ("journal, capture", "runs, logs and traces", "Campaign"),
-    ("check", "every candidate again", "verdicts"),
+    ("traces, logs, journal", "what solvers said", "Campaign"),
+    ("checkers", "every candidate again", "verdicts"),
     ("envelope", "valid, in time, better", "Envelopes"),
-    ("reference", "snapshots and policies", "Snapshot"),
+    ("references", "snapshots and policies", "Snapshot"),
     ("scoring", "gap, weight, integral", "Scores"),
-    ("summary", "means and intervals", "Summary"),
-    ("study", "contract, plan, coverage", "Study"),
-    ("analysis", "the same under other choices", "Analysis"),
+    ("statistics", "means and intervals", "Summary"),
+    ("measures", "classical measures", "tables"),
+    ("study", "choices, plan, sensitivity", "Study"),
     ("report", "page, tables, figures", ""),
 )
 _WIDTH, _HEIGHT, _COLUMNS = 210, 64, 3

@@ -13,14 +13,14 @@ from pathlib import Path
 import msgspec
 import polars as pl
 
-from gapline.capture.formats import BUILT_IN
-from gapline.check.load import CHECKERS
+from gapline.campaign.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS
+from gapline.checkers.load import CHECKERS
+from gapline.contract.layout import PackageDocument
+from gapline.contract.tables import CARRIED, RUN_RECORD, RUNS, TRACE_OPTIONAL, TRACE_REQUIRED
 from gapline.journal.records import Ending, Order
 from gapline.journal.register import Entry
-from gapline.model.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS
-from gapline.model.package import PackageDocument
-from gapline.model.tables import CARRIED, RUN_RECORD, RUNS, TRACE_OPTIONAL, TRACE_REQUIRED
-from gapline.reference.snapshot import Reference, Snapshot
+from gapline.logs.formats import BUILT_IN
+from gapline.references.snapshot import Reference, Snapshot
 from gapline.solvers.catalogue import ADAPTERS, Option
 from handbook.contract_fields import fields_table
 from handbook.markdown import markdown_table
@@ -50,7 +50,7 @@ def checkers_table() -> str:
     """Return every checker that ships, with what its own words say of it."""
     rows = [["checker", "what it does"]]
     for name, kind in CHECKERS.items():
-        said = getattr(import_module(f"gapline.check.{name}"), kind).__doc__ or ""
+        said = getattr(import_module(f"gapline.checkers.{name}"), kind).__doc__ or ""
         rows.append([f"`{name}`", said.strip().partition("\n\n")[0]])
     rows.append(["`command:PROGRAM`", "a program of yours that answers JSON lines"])
     rows.append(["`python:MODULE:FUNCTION`", "a function of yours: path and solution in, objective or reason out"])

@@ -21,11 +21,11 @@ import numpy as np
 import polars as pl
 
 import gapline as gl
-from gapline.analysis.neighbours.areas import area_over_curve, time_quality_hypervolume
-from gapline.analysis.neighbours.attainment_surface import attainment_surface
-from gapline.analysis.neighbours.compared import compare_cells
-from gapline.analysis.neighbours.ert import expected_running_time
-from gapline.analysis.neighbours.improvement import probability_of_improvement
+from gapline.measures.areas import area_over_curve, time_quality_hypervolume
+from gapline.measures.attainment_surface import attainment_surface
+from gapline.measures.compared_arms import compare_cells
+from gapline.measures.improvement import probability_of_improvement
+from gapline.measures.running_times import expected_running_time
 from peers.traces import ARMS, HORIZON, REFERENCE, draw_runs, judged, score_matrix
 from peers.values import ipet_integrals
 

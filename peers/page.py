@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 
-from gapline.run.process.machine import describe_machine
+from gapline.process.machine import describe_machine
 from peers.costs import Cost
 from peers.features import FEATURES, NO, OTHERS_ARE_BETTER, PART, YES, Feature
 from peers.traces import ARMS

@@ -7,11 +7,11 @@ import numpy as np
 import polars as pl
 
 import gapline as gl
-from gapline.analysis.gate import judge_gate
 from gapline.generate.study import Panel, write_study
 from gapline.run.campaign import run_study
 from gapline.scoring.scores import Scores
-from gapline.summary.bootstrap import Bootstrap
+from gapline.statistics.bootstrap import Bootstrap
+from gapline.study.gate import judge_gate
 
 SEEDS = tuple(range(1, 9))
 PANELS = (Panel(20, 4), Panel(40, 4))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 
-from gapline.summary.estimate import DEFAULT_METHOD, Method
+from gapline.statistics.estimate import DEFAULT_METHOD, Method
 from simulations.nulls import DESIGNS, LAWS, SEEDS, Design, designs_of
 from simulations.rates import DRAWS, Rate
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gapline.summary.estimate import Method, panel_equal
-from gapline.summary.student import Moments, panel_centred, stratified_moments, student_interval, student_p
+from gapline.statistics.estimate import Method, panel_equal
+from gapline.statistics.student import Moments, panel_centred, stratified_moments, student_interval, student_p
 from simulations.nulls import Design, Floats, draw_null
 
 LEVEL = 0.95

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gapline.model.allowance import VARIABLE
+from gapline.native.compilation import VARIABLE
 
 
 @pytest.fixture(autouse=True, params=["never", "always"], ids=["numpy", "compiled"])

@@ -5,15 +5,13 @@ from pathlib import Path
 
 import msgspec
 
-from gapline.archive.citation import citation_text
-from gapline.archive.crate import write_crate
-from gapline.archive.zenodo import zenodo_document
-from gapline.model.contract import load_contract
-from gapline.model.layout import BUILT, INDEX, OPTIONS_FILE
-from gapline.model.package import CITATION, SUMS, ZENODO
-from gapline.model.store import file_digest
-from gapline.model.sums import sums_text
-from gapline.model.zip_write import folder_files
+from gapline.campaign.store import file_digest
+from gapline.contract.contract import load_contract
+from gapline.contract.layout import BUILT, CITATION, INDEX, OPTIONS_FILE, SUMS, ZENODO
+from gapline.files.archives import folder_files
+from gapline.files.digests import sums_text
+from gapline.package.citation import citation_text, zenodo_document
+from gapline.package.crate import write_crate
 
 
 def stage(study: Path, folder: Path) -> Path:

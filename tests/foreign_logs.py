@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from hypothesis import strategies as st
 
-from gapline.capture.assemble import campaign_from_traces
-from gapline.capture.reader import HEAD, Found, FoundRun, LogFile, Reader
+from gapline.campaign.assembly import campaign_from_traces
+from gapline.contract.tables import VerdictCode
 from gapline.errors import GaplineError
-from gapline.model.tables import VerdictCode
+from gapline.logs.reader import HEAD, Found, FoundRun, LogFile, Reader
 
 
 def read_log(

@@ -6,7 +6,7 @@ from mamut_routing_lib.models import BenchmarkSolution
 from mamut_routing_lib.td import check_td_solution, load_td_instance
 
 from gapline.generate.tdvrptw import tdvrptw_files
-from reference.history import History
+from references.history import History
 
 
 def write_store(folder, *, families=("",), sizes=(3, 4, 5, 6, 7, 8), names=30):

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import gapline as gl
-from gapline.capture.importer import import_logs
+from gapline.logs.importer import import_logs
 
 # Large enough for a handful of incumbents each: values, and five rows of weights with room for each.
 VALUES = random.Random(4).choices(range(10, 60), k=60)

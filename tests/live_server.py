@@ -15,11 +15,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 # Not in the thread that needs it: pytest rewrites what it imports, and two threads cannot do that at once.
-from gapline.serve.difference import apply
+from gapline.live.channel import apply
 from patience import PATIENCE
 
 # Tests wait for looks: these are taken more often than for people.
-OFTEN = "from gapline.serve import hub; hub.LOOK_EVERY, hub.UNWATCHED_EVERY = 0.2, 0.5"
+OFTEN = "from gapline.live import hub; hub.LOOK_EVERY, hub.UNWATCHED_EVERY = 0.2, 0.5"
 
 
 class Served:

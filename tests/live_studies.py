@@ -8,12 +8,11 @@ from pathlib import Path
 import msgspec
 
 import gapline as gl
-from gapline.journal.line import EVENTS_FILE, ORDER_FILE
+from gapline.campaign.store import file_digest
+from gapline.contract.contract import load_contract
+from gapline.contract.plan import Cell, Plan
+from gapline.journal.line import EVENTS_FILE, ORDER_FILE, JournalWriter
 from gapline.journal.records import Ending, Order, order_text
-from gapline.journal.write import JournalWriter
-from gapline.model.contract import load_contract
-from gapline.model.plan import Cell, Plan
-from gapline.model.store import file_digest
 from gapline.run.claim import claim, new_attempt
 
 CONTRACT = """

@@ -7,10 +7,10 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-from gapline.model.contract import load_contract
-from gapline.model.package import DOCUMENT, SCHEMA, SUMS
-from gapline.model.store import file_digest
-from gapline.model.sums import sums_text
+from gapline.campaign.store import file_digest
+from gapline.contract.contract import load_contract
+from gapline.contract.layout import DOCUMENT, SCHEMA, SUMS
+from gapline.files.digests import sums_text
 
 _LEFT_OUT = ("index.jsonl", "campaign.json", "options.json")
 

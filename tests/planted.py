@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from gapline.model.campaign import Campaign
-from gapline.reference.snapshot import Snapshot
+from gapline.campaign.campaign import Campaign
+from gapline.references.snapshot import Snapshot
 
 HORIZON = 1024.0
 ARMS = ("alpha", "beta", "delta", "gamma", "sliced")

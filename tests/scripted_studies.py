@@ -12,11 +12,10 @@ import msgspec
 import pytest
 
 from gapline.journal import fairness
-from gapline.journal.line import EVENTS_FILE
+from gapline.journal.line import EVENTS_FILE, JournalWriter
 from gapline.journal.read import Journal, read_journal
 from gapline.journal.records import Ending, Order
-from gapline.journal.write import JournalWriter
-from gapline.run.process.tree import strays
+from gapline.process.tree import strays
 from patience import PATIENCE
 
 ZOO = Path(__file__).parent / "run" / "zoo"
@@ -50,7 +49,7 @@ def watch_memory(pid: int, peaks: list[int]) -> None:
         if not highest:
             return
         # Between fork and exec the child still shows the memory of the test process.
-        if b"gapline.run.process.supervise" in command:
+        if b"gapline.process.supervise" in command:
             peaks += highest
         threading.Event().wait(0.01)
 
@@ -78,7 +77,7 @@ def supervise(tmp_path: Path) -> Callable[..., Attempt]:
         order = Order(environment=environment, **facts)
         (directory / "run.json").write_bytes(msgspec.json.encode(order))
         supervisor = subprocess.Popen(
-            [sys.executable, "-m", "gapline.run.process.supervise", str(directory)],
+            [sys.executable, "-m", "gapline.process.supervise", str(directory)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             preexec_fn=before,  # noqa: PLW1509  the tests have one thread

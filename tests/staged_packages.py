@@ -5,15 +5,14 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from gapline.capture.journals import read_study
+from gapline.campaign.store import file_digest, read_manifest, save_campaign
+from gapline.contract.contract import load_contract
+from gapline.contract.layout import CAMPAIGN, DOCUMENT, JOURNALS, README, RESULTS, SCHEMA, SUMS
+from gapline.files.archives import folder_files, write_zip
+from gapline.files.digests import sums_text
+from gapline.journal.campaign import read_study
 from gapline.journal.register import last_digest
-from gapline.model.contract import load_contract
-from gapline.model.layout import CAMPAIGN, JOURNALS, RESULTS
-from gapline.model.package import DOCUMENT, README, SCHEMA, SUMS
-from gapline.model.store import file_digest, read_manifest, save_campaign
-from gapline.model.sums import sums_text
-from gapline.model.zip_write import folder_files, write_zip
-from gapline.reference.snapshot import Snapshot
+from gapline.references.snapshot import Snapshot
 from gapline.report.write import library_versions, write_report
 from gapline.study import open_study
 

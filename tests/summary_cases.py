@@ -1,7 +1,7 @@
 """Bootstraps of hand-made scores: a run at three times its reference from time t on scores 0.5 + t / 20."""
 
 import gapline as gl
-from gapline.summary.bootstrap import Bootstrap
+from gapline.statistics.bootstrap import Bootstrap
 
 
 def boot_of(times, *, draws=500):

@@ -13,13 +13,11 @@ import pytest
 from handbook.drawings import CANDIDATES, DRAWINGS, HORIZON, REFERENCE, worked_envelopes, worked_snapshot
 
 import gapline as gl
-from gapline.analysis.neighbours.areas import area_over_curve, confined_primal_integral, time_quality_hypervolume
-from gapline.analysis.neighbours.ert import expected_running_time
-from gapline.analysis.neighbours.par import par
-from gapline.analysis.neighbours.profiles import performance_profile
+from gapline.contract.names import KERNELS, WEIGHTS
+from gapline.contract.transforms import Transform, TransformKind
 from gapline.errors import UsageError
-from gapline.model.names import KERNELS, WEIGHTS
-from gapline.model.transform import Transform, TransformKind
+from gapline.measures.areas import area_over_curve, confined_primal_integral, time_quality_hypervolume
+from gapline.measures.running_times import expected_running_time, par, performance_profile
 from gapline.scoring.weighting import Weighting
 
 ROOT = Path(__file__).parent.parent

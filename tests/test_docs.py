@@ -11,7 +11,7 @@ from handbook.generated import results_table, with_parts
 from handbook.quoted import FILL, agrees, blocks, differences, examples, pages, renewed, run_examples
 
 from gapline import figures
-from gapline.capture.formats import BUILT_IN
+from gapline.logs.formats import BUILT_IN
 
 ROOT = Path(__file__).parent.parent
 LANGUAGES = ("console", "python")

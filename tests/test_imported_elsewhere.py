@@ -4,17 +4,17 @@ import json
 
 import pytest
 
-from capture.archives import KINDS
-from capture.small_logs import dimacs
 from dask_cluster import wait_for_workers
-from gapline.capture import sources, survey
 from gapline.cli.app import run
+from gapline.logs import log_files, survey
+from traces.archives import KINDS
+from traces.small_logs import dimacs
 
 
 @pytest.fixture
 def logs(tmp_path, monkeypatch):
     """A folder and two archives, named from where the command is given, which is not where workers start."""
-    monkeypatch.setattr(sources, "MOST_FILES", 3)
+    monkeypatch.setattr(log_files, "MOST_FILES", 3)
     monkeypatch.setattr(survey, "WORTH_A_PROCESS", 0)
     there = tmp_path / "there"
     (there / "logs").mkdir(parents=True)

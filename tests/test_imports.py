@@ -15,10 +15,10 @@ ARCHITECTURE = Path(__file__).parents[1] / "ARCHITECTURE.md"
 # The table, top to bottom; the package itself is last, as it names everything.
 FLOW = re.findall(r"^\| `(\w+)(?:/|\.py)` \|", ARCHITECTURE.read_text(encoding="utf-8"), re.M)
 FLOW = [*FLOW, "__init__"]
-SCORES = {"envelope", "reference", "scoring", "summary", "study", "analysis", "report", "paper"}
+SCORES = {"native", "envelope", "references", "scoring", "statistics", "measures", "study", "report"}
 FORBIDDEN = {"run": SCORES, "solvers": SCORES, "generate": SCORES}
 # `Campaign.from_runs` is a convenience on the noun; the import is inside the method. Commands call the public API.
-ALLOWED = {("model", "capture"), ("cli", "__init__")}
+ALLOWED = {("campaign", "traces"), ("cli", "__init__")}
 
 
 def folder_of(path: Path) -> str:
@@ -108,7 +108,7 @@ def test_a_small_campaign_needs_no_compiler(command, tmp_path):
     ]  # fmt: skip
     (tmp_path / "t.csv").write_text("\n".join(["arm,instance,seed,time,objective,valid,horizon", *rows]) + "\n")
     (tmp_path / "refs.csv").write_text("instance,value\n" + "".join(f"i{k},90\n" for k in range(6)))
-    unwanted = ["numba", "llvmlite", "scipy", "altair", "gapline.model.contract"]
+    unwanted = ["numba", "llvmlite", "scipy", "altair", "gapline.contract.contract"]
     code = (
         "import sys; from gapline.cli.app import run; code = run(sys.argv[1:])\n"
         f"print([m for m in {unwanted} if m in sys.modules], file=sys.stderr); sys.exit(code)"

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import gapline as gl
-from gapline.analysis.analyse import analyse
+from gapline.campaign.campaign import Campaign
+from gapline.campaign.columns import PartedColumn
 from gapline.errors import UsageError
-from gapline.model.budget import limited_memory
-from gapline.model.campaign import Campaign
-from gapline.model.parted import PartedColumn
+from gapline.files.memory import limited_memory
 from gapline.study import Study, open_study
+from gapline.study.analyse import analyse
 from strategies import KERNELS, campaigns
 
 # Bytes that hold one candidate at a time, seven, and all: arrays of the first two lie in scratch files.
@@ -184,7 +184,7 @@ def test_a_campaign_that_changed_meanwhile_is_refused_by_the_workers(tmp_path):
     runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 9, "trace": [(1, 5.0)]} for s in range(4)]
     place = Campaign.from_runs(runs).save(tmp_path / "campaign")
     study = opened(str(place), {"i": 4.0}, workers=Shuffled(1))()
-    from gapline.envelope.held import _steps
+    from gapline.envelope.passes import _steps
     from gapline.errors import IntegrityError
 
     _steps.clear()

@@ -8,8 +8,8 @@ import pytest
 
 from cli.worked_traces import as_json
 from gapline.cli.app import run
-from gapline.model.contract import load_contract
-from gapline.run.where.pin import cores
+from gapline.contract.contract import load_contract
+from gapline.executors.core_leases import cores
 
 pytestmark = pytest.mark.slow
 

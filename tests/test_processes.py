@@ -39,7 +39,7 @@ def test_pools_name_how_their_processes_start():
 
 
 def test_the_nursery_that_forks_has_not_loaded_polars():
-    code = "import sys, gapline.run.process.supervise, gapline.run.process.nursery; print('polars' in sys.modules)"
+    code = "import sys, gapline.process.supervise, gapline.process.nursery; print('polars' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 

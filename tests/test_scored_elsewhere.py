@@ -10,11 +10,11 @@ from polars.testing import assert_frame_equal
 
 import gapline as gl
 from dask_cluster import wait_for_workers
-from gapline.analysis.analyse import analyse
+from gapline.campaign.campaign import Campaign
 from gapline.cli.app import run
-from gapline.model.campaign import Campaign
-from gapline.run.where.tasks import open_workers
+from gapline.executors.tasks import open_workers
 from gapline.study import open_study
+from gapline.study.analyse import analyse
 
 
 def make_runs(seeds):

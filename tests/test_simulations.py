@@ -5,7 +5,7 @@ import pytest
 from simulations.nulls import LAWS, Design, draw_null
 from simulations.rates import FAST, _fast_rate, null_rates, power
 
-from gapline.summary.estimate import DEFAULT_METHOD, Method, panel_equal
+from gapline.statistics.estimate import DEFAULT_METHOD, Method, panel_equal
 
 
 def normal_rates(design, **given):

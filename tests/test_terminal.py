@@ -111,7 +111,7 @@ def test_whatever_gapline_writes_beyond_ascii_has_a_word():
 
 
 # What a supervisor, a solver and the answer to --version print is read by programs of ours, not by a terminal.
-MACHINES = ("solvers/", "run/process/", "run/check_cell.py", "check/", "cli/__init__.py", "terminal.py")
+MACHINES = ("solvers/", "run/process/", "run/check_run.py", "check/", "cli/__init__.py", "terminal.py")
 
 
 def printing_calls(text):

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import gapline as gl
 from gapline.cli.app import run
+from gapline.contract.tables import RunKey
 from gapline.errors import MissingReferenceError
-from gapline.model.tables import RunKey
 from gapline.report.curves import study_attainment, study_mean_curve
 from gapline.report.figures.gap_area import area_figure
 from gapline.report.page.data import page_data

@@ -5,9 +5,9 @@ import signal
 import time
 from pathlib import Path
 
+from gapline.campaign.threads import thread_count
 from gapline.errors import ContractError
-from gapline.model.budget import memory_budget
-from gapline.model.threads import thread_count
+from gapline.files.memory import memory_budget
 
 
 def square(number: int) -> int:

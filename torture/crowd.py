@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from gapline.serve.difference import apply
+from gapline.live.channel import apply
 
 # A client that never reads holds no more than this in its own kernel buffer.
 SMALL_BUFFER = 4096

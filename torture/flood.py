@@ -79,7 +79,7 @@ def trial(count: int, seed: int, scratch: Path) -> dict[str, int]:
 
 def _supervise(attempt: Path) -> tuple[Ending, int]:
     supervisor = subprocess.Popen(
-        [sys.executable, "-m", "gapline.run.process.supervise", str(attempt)],
+        [sys.executable, "-m", "gapline.process.supervise", str(attempt)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )

@@ -12,15 +12,14 @@ from pathlib import Path
 
 import msgspec
 
-from gapline.capture.journals import read_study
-from gapline.journal.line import EVENTS_FILE, ORDER_FILE
+from gapline.campaign.campaign import Campaign
+from gapline.contract.plan import slug
+from gapline.contract.tables import RunKey
+from gapline.journal.campaign import read_study
+from gapline.journal.line import EVENTS_FILE, ORDER_FILE, JournalWriter
 from gapline.journal.read import read_journal
 from gapline.journal.records import Ending, Order, order_text
 from gapline.journal.verdicts import Judge, StoredVerdict, write_verdicts
-from gapline.journal.write import JournalWriter
-from gapline.model.campaign import Campaign
-from gapline.model.plan import slug
-from gapline.model.tables import RunKey
 from torture.flips import flip, operate
 
 ARMS = ("a", "b", "c")

@@ -14,8 +14,8 @@ import gapline as gl
 from gapline.errors import GaplineError
 from gapline.journal.attempts import read_cell
 from gapline.journal.read import JournalState
-from gapline.run.process.cgroup import group_name, known_base
-from gapline.run.process.tree import process_state, strays
+from gapline.process.cgroup import group_name, known_base
+from gapline.process.tree import process_state, strays
 
 SEEDS = (1, 2, 3)
 INSTANCES = ("one", "two")

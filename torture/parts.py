@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import gapline as gl
-from gapline.model.store_parts import Part, save_parts
+from gapline.campaign.partitions import Part, save_parts
 from torture.campaigns import DAMAGES, FILES, OF_ANY_FILE, Damage, build, damaged_in_turn
 from torture.commands import Commands, scored
 

@@ -10,8 +10,8 @@ from collections import Counter
 from pathlib import Path
 
 import gapline as gl
-from gapline.capture.recorded import read_journals
 from gapline.journal.read import Journal, JournalState
+from gapline.traces.recordings import read_journals
 
 # Says how many were added, each time after `add` came back. Solutions of many pages are what a kill can cut in two.
 SEARCH = """

@@ -7,9 +7,9 @@ import random
 from pathlib import Path
 from typing import Any
 
-from gapline.capture.journals import read_study
-from gapline.model.plan import slug
-from gapline.model.tables import RunKey, VerdictCode
+from gapline.contract.plan import slug
+from gapline.contract.tables import RunKey, VerdictCode
+from gapline.journal.campaign import read_study
 from torture.journals import ARMS, damage, repeat, runs_of
 
 FILE = "verdicts-c-1.jsonl"

@@ -7,11 +7,10 @@ from pathlib import Path
 import msgspec
 
 import gapline as gl
-from gapline.journal.line import EVENTS_FILE, ORDER_FILE
+from gapline.contract.contract import load_contract
+from gapline.contract.plan import Cell, Plan
+from gapline.journal.line import EVENTS_FILE, ORDER_FILE, JournalWriter
 from gapline.journal.records import Ending, Order, order_text
-from gapline.journal.write import JournalWriter
-from gapline.model.contract import load_contract
-from gapline.model.plan import Cell, Plan
 from gapline.run.claim import claim, new_attempt
 
 HORIZON = 3600.0

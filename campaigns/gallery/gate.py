@@ -9,8 +9,8 @@ from campaigns.gallery import assignment
 from campaigns.gallery.exhibit import Exhibit
 from campaigns.gallery.sentences import difference_words, final_gaps, pair
 from campaigns.gallery.written import contract_block, write_contract
-from gapline.analysis.judged import judge_pair
 from gapline.report.numbers import percent
+from gapline.study.comparison import judge_pair
 
 LIMIT = 0.002
 SNAPSHOT = "references/released.json"

@@ -9,7 +9,7 @@ from campaigns.gallery.exhibit import Exhibit
 from campaigns.gallery.sentences import difference_words, first_times, means, ordered, pair
 from campaigns.gallery.written import contract_block, write_contract
 from gapline.generate.draws import Draws
-from gapline.generate.mip import setcover_files
+from gapline.generate.write import setcover_files
 from gapline.report.numbers import number, percent
 
 CONTRACT = """\

@@ -7,11 +7,11 @@ from pathlib import Path
 import gapline as gl
 from campaigns.gallery.exhibit import Exhibit
 from gapline.journal.fairness import summarise_fairness
+from gapline.process.machine import describe_machine
 from gapline.report.analysis_tables import analysis_table
-from gapline.report.printing import score_table
+from gapline.report.reading_text import score_table
 from gapline.report.write import write_report
 from gapline.report.writers.markdown import to_markdown
-from gapline.run.process.machine import describe_machine
 
 # A picture is looked at in a browser and kept in git.
 LARGEST = 300_000

@@ -6,9 +6,9 @@ import gapline as gl
 from campaigns.gallery.exhibit import Exhibit
 from campaigns.gallery.sentences import difference_words, first_times, means, ordered, pair
 from campaigns.gallery.written import contract_block, write_contract
-from gapline.cli.demo_campaign import SNAPSHOT, calibrate
+from gapline.cli.demo import SNAPSHOT, calibrate
+from gapline.contract.contract import load_contract
 from gapline.generate import write_instances
-from gapline.model.contract import load_contract
 from gapline.report.numbers import number, percent
 
 DESCRIBED = "ortools-mean"

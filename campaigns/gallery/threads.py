@@ -7,9 +7,9 @@ import gapline as gl
 from campaigns.gallery.exhibit import Exhibit
 from campaigns.gallery.sentences import difference_words, final_gaps, first_times, means, ordered, pair
 from campaigns.gallery.written import contract_block, write_contract
+from gapline.executors.core_leases import cores
 from gapline.generate import write_instances
 from gapline.report.numbers import percent
-from gapline.run.where.pin import cores
 
 CONTRACT = """\
 seeds = 2

@@ -3,7 +3,7 @@
 from pathlib import Path
 from string import Template
 
-from gapline.model.layout import CONTRACT_FILE
+from gapline.contract.layout import CONTRACT_FILE
 
 
 def write_contract(folder: Path, text: str, **values: object) -> None:

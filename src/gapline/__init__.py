@@ -3,65 +3,65 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from gapline.model.version import VERSION as __version__
+from gapline.contract.version import VERSION as __version__
 
 # Public name -> where it lives. Loaded on first use, so that `import gapline` stays light.
 _HOMES = {
-    "Bootstrap": "gapline.summary.bootstrap",
-    "Campaign": "gapline.model.campaign",
+    "Bootstrap": "gapline.statistics.bootstrap",
+    "Campaign": "gapline.campaign.campaign",
     "Envelopes": "gapline.envelope.build",
     "GaplineError": "gapline.errors",
-    "Reading": "gapline.model.reading",
+    "Reading": "gapline.contract.reading",
     "Results": "gapline.report.results",
     "Scores": "gapline.scoring.scores",
-    "Snapshot": "gapline.reference.snapshot",
+    "Snapshot": "gapline.references.snapshot",
     "Study": "gapline.study",
-    "Summary": "gapline.summary.means",
-    "analyse": "gapline.analysis.analyse",
-    "analysis_snapshot": "gapline.reference.policy",
+    "Summary": "gapline.statistics.means",
+    "analyse": "gapline.study.analyse",
+    "analysis_snapshot": "gapline.references.policy",
     "attainment_curve": "gapline.scoring.attainment",
     "build_envelopes": "gapline.envelope.build",
     "check_study": "gapline.run.check_run",
-    "compare": "gapline.analysis.comparison",
-    "complementarity": "gapline.analysis.complementarity",
-    "contrasts": "gapline.summary.contrasts",
-    "curve_bands": "gapline.summary.bands",
-    "diff_snapshots": "gapline.reference.diff",
-    "find_alarms": "gapline.reference.alarm",
-    "find_contradictions": "gapline.reference.contradictions",
-    "fold_snapshot": "gapline.reference.fold",
-    "freeze_snapshot": "gapline.reference.freeze",
-    "function_weight": "gapline.scoring.function_weight",
-    "horizon_sweep": "gapline.analysis.horizon_sweep",
-    "import_logs": "gapline.capture.importer",
+    "compare": "gapline.study.comparison",
+    "complementarity": "gapline.study.complementarity",
+    "contrasts": "gapline.statistics.contrasts",
+    "curve_bands": "gapline.statistics.bands",
+    "diff_snapshots": "gapline.references.diff",
+    "find_alarms": "gapline.references.alarms",
+    "find_contradictions": "gapline.references.contradictions",
+    "fold_snapshot": "gapline.references.fold",
+    "freeze_snapshot": "gapline.references.freeze",
+    "function_weight": "gapline.scoring.user_functions",
+    "horizon_sweep": "gapline.study.horizon_sweep",
+    "import_logs": "gapline.logs.importer",
     "kernel_inverse": "gapline.scoring.convert",
-    "load_checker": "gapline.check",
-    "load_contract": "gapline.model.contract",
+    "load_checker": "gapline.checkers",
+    "load_contract": "gapline.contract.contract",
     "mean_curve": "gapline.scoring.curve",
-    "merge": "gapline.capture.merge:merge_campaigns",
-    "open": "gapline.model.store:open_campaign",
+    "merge": "gapline.traces.merge:merge_campaigns",
+    "open": "gapline.campaign.store:open_campaign",
     "open_study": "gapline.study",
-    "pack": "gapline.archive.pack",
-    "power_table": "gapline.summary.power",
+    "pack": "gapline.package.pack",
+    "power_table": "gapline.statistics.power",
     "primal_integral": "gapline.scoring.integral",
-    "ranking": "gapline.summary.ranking",
-    "read": "gapline.capture.read",
-    "read_references": "gapline.reference.snapshot",
+    "ranking": "gapline.statistics.ranking",
+    "read": "gapline.traces.read",
+    "read_references": "gapline.references.snapshot",
     "read_results": "gapline.report.results",
-    "record": "gapline.journal.record",
+    "record": "gapline.traces.recording",
     "register_kernel": "gapline.scoring.kernels",
-    "replicate": "gapline.archive.replicate",
-    "resolution_bound": "gapline.scoring.resolution",
+    "replicate": "gapline.package.replicate",
+    "resolution_bound": "gapline.scoring.printed_integrals",
     "run_study": "gapline.run.campaign",
     "scale_table": "gapline.scoring.convert",
     "score": "gapline.scoring.scores",
     "score_grid": "gapline.scoring.scores",
     "score_of_raw_gap": "gapline.scoring.convert",
-    "snapshot_log": "gapline.reference.log",
-    "step_weight": "gapline.model.names",
+    "snapshot_log": "gapline.references.history",
+    "step_weight": "gapline.contract.names",
     "study_status": "gapline.run.resume",
-    "summarise": "gapline.summary.means",
-    "verify": "gapline.archive.verify",
+    "summarise": "gapline.statistics.means",
+    "verify": "gapline.package.verify",
     "write_report": "gapline.report.write",
 }
 
@@ -126,35 +126,28 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from gapline.analysis.analyse import analyse as analyse
-    from gapline.analysis.comparison import compare as compare
-    from gapline.analysis.complementarity import complementarity as complementarity
-    from gapline.analysis.horizon_sweep import horizon_sweep as horizon_sweep
-    from gapline.archive.pack import pack as pack
-    from gapline.archive.replicate import replicate as replicate
-    from gapline.archive.verify import verify as verify
-    from gapline.capture.importer import import_logs as import_logs
-    from gapline.capture.merge import merge_campaigns as merge
-    from gapline.capture.read import read as read
-    from gapline.check import load_checker as load_checker
+    from gapline.campaign.campaign import Campaign as Campaign
+    from gapline.campaign.store import open_campaign as open
+    from gapline.checkers import load_checker as load_checker
+    from gapline.contract.contract import load_contract as load_contract
+    from gapline.contract.names import step_weight as step_weight
+    from gapline.contract.reading import Reading as Reading
     from gapline.envelope.build import Envelopes as Envelopes
     from gapline.envelope.build import build_envelopes as build_envelopes
     from gapline.errors import GaplineError as GaplineError
-    from gapline.journal.record import record as record
-    from gapline.model.campaign import Campaign as Campaign
-    from gapline.model.contract import load_contract as load_contract
-    from gapline.model.names import step_weight as step_weight
-    from gapline.model.reading import Reading as Reading
-    from gapline.model.store import open_campaign as open
-    from gapline.reference.alarm import find_alarms as find_alarms
-    from gapline.reference.contradictions import find_contradictions as find_contradictions
-    from gapline.reference.diff import diff_snapshots as diff_snapshots
-    from gapline.reference.fold import fold_snapshot as fold_snapshot
-    from gapline.reference.freeze import freeze_snapshot as freeze_snapshot
-    from gapline.reference.log import snapshot_log as snapshot_log
-    from gapline.reference.policy import analysis_snapshot as analysis_snapshot
-    from gapline.reference.snapshot import Snapshot as Snapshot
-    from gapline.reference.snapshot import read_references as read_references
+    from gapline.logs.importer import import_logs as import_logs
+    from gapline.package.pack import pack as pack
+    from gapline.package.replicate import replicate as replicate
+    from gapline.package.verify import verify as verify
+    from gapline.references.alarms import find_alarms as find_alarms
+    from gapline.references.contradictions import find_contradictions as find_contradictions
+    from gapline.references.diff import diff_snapshots as diff_snapshots
+    from gapline.references.fold import fold_snapshot as fold_snapshot
+    from gapline.references.freeze import freeze_snapshot as freeze_snapshot
+    from gapline.references.history import snapshot_log as snapshot_log
+    from gapline.references.policy import analysis_snapshot as analysis_snapshot
+    from gapline.references.snapshot import Snapshot as Snapshot
+    from gapline.references.snapshot import read_references as read_references
     from gapline.report.results import Results as Results
     from gapline.report.results import read_results as read_results
     from gapline.report.write import write_report as write_report
@@ -166,22 +159,29 @@ if TYPE_CHECKING:
     from gapline.scoring.convert import scale_table as scale_table
     from gapline.scoring.convert import score_of_raw_gap as score_of_raw_gap
     from gapline.scoring.curve import mean_curve as mean_curve
-    from gapline.scoring.function_weight import function_weight as function_weight
     from gapline.scoring.integral import primal_integral as primal_integral
     from gapline.scoring.kernels import register_kernel as register_kernel
-    from gapline.scoring.resolution import resolution_bound as resolution_bound
+    from gapline.scoring.printed_integrals import resolution_bound as resolution_bound
     from gapline.scoring.scores import Scores as Scores
     from gapline.scoring.scores import score as score
     from gapline.scoring.scores import score_grid as score_grid
+    from gapline.scoring.user_functions import function_weight as function_weight
+    from gapline.statistics.bands import curve_bands as curve_bands
+    from gapline.statistics.bootstrap import Bootstrap as Bootstrap
+    from gapline.statistics.contrasts import contrasts as contrasts
+    from gapline.statistics.means import Summary as Summary
+    from gapline.statistics.means import summarise as summarise
+    from gapline.statistics.power import power_table as power_table
+    from gapline.statistics.ranking import ranking as ranking
     from gapline.study import Study as Study
     from gapline.study import open_study as open_study
-    from gapline.summary.bands import curve_bands as curve_bands
-    from gapline.summary.bootstrap import Bootstrap as Bootstrap
-    from gapline.summary.contrasts import contrasts as contrasts
-    from gapline.summary.means import Summary as Summary
-    from gapline.summary.means import summarise as summarise
-    from gapline.summary.power import power_table as power_table
-    from gapline.summary.ranking import ranking as ranking
+    from gapline.study.analyse import analyse as analyse
+    from gapline.study.comparison import compare as compare
+    from gapline.study.complementarity import complementarity as complementarity
+    from gapline.study.horizon_sweep import horizon_sweep as horizon_sweep
+    from gapline.traces.merge import merge_campaigns as merge
+    from gapline.traces.read import read as read
+    from gapline.traces.recording import record as record
 
 
 # Modules that are used by their own name: `gl.hooks.cpsat`.

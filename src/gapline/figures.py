@@ -17,46 +17,42 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gapline.analysis.analyse import Analysis, analyse
-from gapline.analysis.complementarity import Complementarity
-from gapline.analysis.health import Health
-from gapline.analysis.horizon_sweep import HorizonSweep
-from gapline.analysis.metric_sensitivity import MetricSensitivity
-from gapline.analysis.neighbours.profiles import Profiles
-from gapline.analysis.reference_sensitivity import ReferenceSensitivity
+from gapline.contract.argument_checks import expect
+from gapline.contract.reading import ReferenceLabel
+from gapline.contract.tables import RunKey
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
-from gapline.model.expected import expect
-from gapline.model.reading import ReferenceLabel
-from gapline.model.tables import RunKey
-from gapline.reference.given import References, as_snapshot
-from gapline.reference.snapshot import Snapshot
+from gapline.measures.running_times import Profiles
+from gapline.references.choice import References, as_snapshot
+from gapline.references.snapshot import Snapshot
 from gapline.report.canvas import FONT_SIZE, Canvas, parse_width
 from gapline.report.curve_figure import attainment_figure, draw_curves, mean_curve_figure
 from gapline.report.curves import study_attainment, study_mean_curve
 from gapline.report.drawing import style, write_drawing
+from gapline.report.facts import heading
 from gapline.report.figures.complementarity import draw_segments, segment_figure
-from gapline.report.figures.contrasts import contrast_figure, draw_contrasts
-from gapline.report.figures.final_gaps import final_gap_figure
+from gapline.report.figures.distributions import final_gap_figure, profile_figure
 from gapline.report.figures.gap_area import area_figure, draw_area
 from gapline.report.figures.health import draw_health, health_figure
-from gapline.report.figures.horizon_sweep import draw_sweep, sweep_figure
-from gapline.report.figures.intervals import draw_intervals, interval_figure
-from gapline.report.figures.metric_slopes import draw_slopes, slope_figure
-from gapline.report.figures.profile import profile_figure
-from gapline.report.figures.reference_shift import draw_shift, shift_figure
-from gapline.report.heading import heading
+from gapline.report.figures.intervals import contrast_figure, draw_contrasts, draw_intervals, interval_figure
+from gapline.report.figures.sensitivity import draw_shift, draw_slopes, shift_figure, slope_figure
+from gapline.report.figures.sweeps import draw_sweep, sweep_figure
 from gapline.report.notebook import shown_chart, write_html
 from gapline.report.order import order_arms
 from gapline.scoring.attainment import AttainmentCurves, attainment_curve
 from gapline.scoring.curve import MeanCurves, mean_curve
 from gapline.scoring.moments import log_start
 from gapline.scoring.scores import Scores
+from gapline.statistics.bands import curve_bands, drawn_bands
+from gapline.statistics.bootstrap import ArmIntervals
+from gapline.statistics.contrasts import Contrasts
+from gapline.statistics.means import Summary
 from gapline.study import Study
-from gapline.summary.bands import curve_bands, drawn_bands
-from gapline.summary.bootstrap import ArmIntervals
-from gapline.summary.contrasts import Contrasts
-from gapline.summary.means import Summary
+from gapline.study.analyse import Analysis, analyse
+from gapline.study.complementarity import Complementarity
+from gapline.study.health import Health
+from gapline.study.horizon_sweep import HorizonSweep
+from gapline.study.sensitivity import MetricSensitivity, ReferenceSensitivity
 
 __all__ = [
     "attainment", "complementarity", "contrasts", "final_gaps", "gap_area", "health", "horizon_sweep",

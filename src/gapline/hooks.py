@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any
 
 from gapline.errors import UsageError
-from gapline.journal.trace import Trace
+from gapline.traces.recording import Trace
 
 # Solvers write 1e20 and beyond where there is no bound yet.
 _NO_BOUND = 1e20

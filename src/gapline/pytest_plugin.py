@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from gapline.analysis.judged import Judged
+    from gapline.study.comparison import Judged
 
 # Under this name a report carries what a gate said, to the terminal of another process too (pytest-xdist).
 _PROPERTY = "gapline_gate"
@@ -39,11 +39,11 @@ def gapline_gate(request: pytest.FixtureRequest) -> "Callable[..., Judged]":
 
 
 def _judge(request: pytest.FixtureRequest, new: str, baseline: str, choices: dict[str, Any]) -> "Judged":
-    from gapline.analysis.judged import judge_pair
     from gapline.errors import GaplineError
-    from gapline.report.judged import judged_lines, outcome
+    from gapline.report.comparison_text import judged_lines, outcome
     from gapline.report.tables.contrasts import comparison_table
     from gapline.report.writers.terminal import to_text
+    from gapline.study.comparison import judge_pair
     from gapline.terminal import visible
 
     root, refused = request.config.rootpath, None
@@ -72,8 +72,8 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
     import inspect
 
     from gapline.errors import UsageError
-    from gapline.model.text import meant
     from gapline.study import open_study
+    from gapline.text import meant
 
     takes = inspect.signature(open_study).parameters
     known = {*_OWN, *_SINGULAR, *(name for name in takes if name not in ("sources", "title"))}

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
-from gapline.model.text import printable
+from gapline.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console

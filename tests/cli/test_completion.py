@@ -10,8 +10,8 @@ import pytest
 
 import gapline as gl
 from cli.two_arms import write_study, write_traces
-from gapline.capture.formats import BUILT_IN
 from gapline.cli import completion
+from gapline.logs.formats import BUILT_IN
 from gapline.report.analysis_tables import TABLES
 
 CODE = "from gapline.cli import main; main()"

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from gapline.check import load_checker
+from gapline.checkers import load_checker
 from gapline.cli.app import run
-from gapline.cli.demo_campaign import SNAPSHOT
+from gapline.cli.demo import SNAPSHOT
 from gapline.generate.study import Panel, write_study
-from gapline.reference.snapshot import Snapshot
+from gapline.references.snapshot import Snapshot
 
 
 @pytest.fixture(scope="module")

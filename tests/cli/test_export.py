@@ -6,7 +6,7 @@ import pytest
 
 import gapline as gl
 from gapline.cli.app import run
-from gapline.model.tables import RunKey, VerdictCode
+from gapline.contract.tables import RunKey, VerdictCode
 
 TRACE = (
     "arm,instance,seed,time,objective,valid,horizon,note\n"
@@ -55,10 +55,10 @@ def test_the_least_memory_writes_the_same_bytes(place, monkeypatch):
     rows = (f"{'ab'[k % 2]},i,1,{k * 0.125},{9e5 - k}\n" for k in range(140_000))
     (place / "long.csv").write_text("arm,instance,seed,time,objective\n" + "".join(rows))
     made = []
-    from gapline.model import scratch
+    from gapline.files import scratch_arrays
 
-    open_scratch = scratch._open_scratch
-    monkeypatch.setattr(scratch, "_open_scratch", lambda: made.append("file") or open_scratch())
+    open_scratch = scratch_arrays._open_scratch
+    monkeypatch.setattr(scratch_arrays, "_open_scratch", lambda: made.append("file") or open_scratch())
     for memory, name in ((["--memory", "16MiB"], "little"), ([], "much")):
         assert run(["export", "long.csv", "-o", f"{name}.arrow", *memory]) == 0
         assert run(["merge", "long.csv", "--flat", "-o", name, *memory]) == 0

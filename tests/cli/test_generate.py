@@ -2,8 +2,8 @@
 
 import json
 
+from gapline.campaign.store import file_digest
 from gapline.cli.app import run
-from gapline.model.store import file_digest
 
 
 def test_generate_prints_each_path_with_its_digest(tmp_path, capsys):

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 import gapline as gl
-from gapline.capture.archive import write_archive
 from gapline.cli.app import COMMANDS, run
+from gapline.traces.campaign_archive import write_archive
 
 ESCAPES = "\x1b[31m\x1b]0;pwned\x07\x9b2J\u202e"
 SHOWN = "\\u001b[31m\\u001b]0;pwned\\u0007\\u009b2J\\u202e"

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
+from gapline.campaign.store import open_campaign
 from gapline.cli.app import run
-from gapline.model.store import open_campaign
-from gapline.reference.snapshot import Snapshot
+from gapline.references.snapshot import Snapshot
 
 DIMACS = """Instance: C1
 Standardized Time limit: 100 secs

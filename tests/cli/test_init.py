@@ -5,8 +5,8 @@ import json
 import pytest
 
 from gapline.cli.app import run
-from gapline.model.contract import load_contract
-from gapline.model.plan import Plan
+from gapline.contract.contract import load_contract
+from gapline.contract.plan import Plan
 from gapline.solvers import check_setup
 
 

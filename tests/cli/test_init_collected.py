@@ -5,8 +5,8 @@ import json
 import pytest
 
 from gapline.cli.app import run
-from gapline.model.contract import load_contract
-from gapline.reference.snapshot import Snapshot
+from gapline.contract.contract import load_contract
+from gapline.references.snapshot import Snapshot
 from generate.file_trees import cvrp, solomon
 from generated_stores import put_instance, write_store
 

@@ -14,14 +14,13 @@ from cli.two_arms import write_study
 from crowded_traces import crowd_names, write_crowd
 from gapline.cli.app import run
 from gapline.cli.completion import TABLES
-from gapline.model.replication import Agreement, Conclusion, Measured, Shift
 from gapline.report.tables.replication import conclusion_table, shift_table
 from gapline.report.writers import terminal
-from gapline.report.writers.fitted import fitted_lines
-from gapline.report.writers.terminal import to_text
+from gapline.report.writers.terminal import fitted_lines, to_text
+from gapline.study.replication import Agreement, Conclusion, Measured, Shift
 from live_studies import live_study
-from model.test_replication import found
 from study.ruled_study import write_study as write_ruled_study
+from study.test_replication import found
 from terminal_laws import beyond, ragged, split_words
 
 OUTPUTS = Path(__file__).parent / "outputs"

@@ -14,22 +14,22 @@ from typing import NamedTuple
 
 import pytest
 
-from archive.two_studies import paced, study_of
 from cli.test_layout import WIDTHS, assert_as_stored, check_laws
 from crowded_traces import crowd_names
-from gapline.archive.compared import compare_studies
-from gapline.archive.pack import Packed, pack
-from gapline.archive.replicate import plan_replication, replicate
-from gapline.archive.verify import verify
 from gapline.cli import pack as pack_command
 from gapline.cli import replicate as replicate_command
 from gapline.cli.app import run
-from gapline.cli.verified_words import print_verification
-from gapline.reference.snapshot import Snapshot
+from gapline.cli.verify import print_verification
+from gapline.package.comparison import compare_studies
+from gapline.package.pack import Packed, pack
+from gapline.package.replicate import plan_replication, replicate
+from gapline.package.verify import verify
+from gapline.references.snapshot import Snapshot
 from gapline.report.replication import print_replication
 from gapline.report.writers import terminal
-from gapline.report.writers.fitted import fitted_lines
+from gapline.report.writers.terminal import fitted_lines
 from live_studies import live_study
+from package.two_studies import paced, study_of
 from terminal_laws import beyond, ragged
 
 PROGRAM = """#!{python} -SE

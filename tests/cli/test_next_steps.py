@@ -2,7 +2,7 @@
 
 import pytest
 
-from gapline.cli.next_steps import print_next, running_commands, scoring_commands
+from gapline.cli.output import print_next, running_commands, scoring_commands
 from gapline.generate.study import Panel, write_study
 
 

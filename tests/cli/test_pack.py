@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from gapline.campaign.store import file_digest
 from gapline.cli.app import run
-from gapline.model.store import file_digest
 from study.ruled_study import write_study
 
 

@@ -6,8 +6,8 @@ import signal
 
 import pytest
 
-from archive.planted_machine import make_study
 from gapline.cli.app import run
+from package.planted_machine import make_study
 
 pytestmark = pytest.mark.slow
 

@@ -7,9 +7,9 @@ import pytest
 
 import gapline as gl
 from bound_by_permissions import gapline
+from gapline.campaign.store import save_campaign
 from gapline.cli.app import run
-from gapline.model.store import save_campaign
-from gapline.reference.policy import analysis_snapshot
+from gapline.references.policy import analysis_snapshot
 
 CONTRACT = """
 seeds = [1]

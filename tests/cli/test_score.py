@@ -7,7 +7,7 @@ import pytest
 import gapline as gl
 from cli.worked_traces import TRACES, as_json
 from gapline.cli.app import run
-from gapline.model.allowance import VARIABLE
+from gapline.native.compilation import VARIABLE
 from gapline.scoring.kernels import PAPER_KERNELS
 
 

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from gapline.cli.app import run
-from gapline.reference.snapshot import Snapshot
-from reference.history import History
-from reference.routed import GOOD, OVERLOADED, put_solution
+from gapline.references.snapshot import Snapshot
+from references.history import History
+from references.routed import GOOD, OVERLOADED, put_solution
 
 OLD = "instance,value,certified,source\ni1,10,false,paper A\ni2,20,true,proof B\ni3,30,false,paper C\n"
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from gapline.cli.app import run
-from reference.history import History
+from references.history import History
 from report.chain_store import make_chain
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import gapline as gl
 from gapline.cli.app import run
+from gapline.report.facts import make_statements
 from gapline.report.page import words as page_words
-from gapline.report.statements import make_statements
 
 # Every command that prints tables of what lies in the folder, `-o` apart.
 COMMANDS = {

@@ -1,5 +1,5 @@
-from gapline.archive.shown.rows import Difference, Findings, Verification
-from gapline.cli.verified_words import print_verification
+from gapline.cli.verify import print_verification
+from gapline.package.checks.rows import Difference, Findings, Verification
 
 WHY = "made by other versions (altair 5.0 there, 6.0 here; numpy 2.1 there, 2.2 here)"
 

@@ -1,4 +1,4 @@
-"""The command `watch`; tests/serve/test_watch.py has what it shows."""
+"""The command `watch`; tests/live/test_watch.py has what it shows."""
 
 from gapline.cli.app import run
 from live_studies import live_study

@@ -3,9 +3,9 @@
 import pytest
 
 from cli.two_arms import write_traces
-from gapline.cli import working as module
-from gapline.cli.working import Working, working
-from gapline.model.doing import Doing, doing
+from gapline.cli import output as module
+from gapline.cli.output import Working, working
+from gapline.contract.progress import Doing, doing
 from gapline.terminal import say
 from pseudo_terminal import on_terminal
 
@@ -63,7 +63,7 @@ def test_commands_say_what_they_do_on_a_terminal(tmp_path, arguments, told):
     names = [f"{'small' if i < 4 else 'large'}-{i}" for i in range(8)]
     (tmp_path / "refs.csv").write_text("instance,value\n" + "".join(f"{name},100\n" for name in names))
     code = (
-        "import gapline.cli.working as w\n"
+        "import gapline.cli.output as w\n"
         "from gapline.terminal import redraw\n"
         "w.AFTER = 60\n"
         # Drawn where it is told instead of by the clock: how fast the machine is does not matter.

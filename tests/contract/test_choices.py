@@ -41,7 +41,7 @@ def test_the_functions_that_read_take_the_same_choices(function):
 
 
 def test_missing_has_one_list_of_values():
-    from gapline.study.present import Missing
+    from gapline.study.coverage import Missing
 
     assert set(choice_values("missing")) == set(Missing)
     assert options_of("score")["missing"].default == find_choice("missing")[1].default == Missing.LEAVE_OUT

@@ -13,8 +13,8 @@ import gapline as gl
 import oracle
 import strategies
 from envelope.single_runs import one_run, steps_of
+from gapline.contract.transforms import Transform
 from gapline.errors import HorizonError, ObjectiveError, TraceError, UncheckedError, UsageError
-from gapline.model.transform import Transform
 
 
 def exact_steps(steps):

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gapline.envelope import held
+from gapline.campaign.campaign import Campaign
+from gapline.campaign.store import open_campaign
+from gapline.envelope import passes
 from gapline.envelope.build import build_envelopes
 from gapline.envelope.passes import bring, per_run
 from gapline.errors import ObjectiveError, UncheckedError
-from gapline.model.budget import limited_memory
-from gapline.model.campaign import Campaign
-from gapline.model.store import open_campaign
+from gapline.files.memory import limited_memory
 
 RUNS: list[dict[str, Any]] = [
     {"arm": "a", "instance": "i", "seed": s, "horizon": 99, "trace": [(t, 50.0 - t) for t in range(s)]}
@@ -66,12 +66,12 @@ def test_runs_without_a_step_alone_have_rows_too(campaign):
 def test_steps_that_a_worker_dropped_or_never_had_are_made_again(campaign):
     apart = build_envelopes(campaign, workers=Here())
     expected = per_run(_last, apart)
-    held._steps.clear()
+    passes._steps.clear()
     assert np.array_equal(per_run(_last, apart), expected, equal_nan=True)
-    held._steps.clear()
+    passes._steps.clear()
     with limited_memory(64):
         assert np.array_equal(per_run(_last, apart), expected, equal_nan=True)
-        assert 0 < len(held._steps) < len(apart.held.ranges)
+        assert 0 < len(passes._steps) < len(apart.held.ranges)
 
 
 def test_faults_that_workers_find_are_named_here(tmp_path):

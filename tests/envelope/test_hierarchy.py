@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 import gapline as gl
 import oracle
+from gapline.contract.transforms import Transform
 from gapline.envelope.hierarchy import check_hierarchy
 from gapline.errors import ObjectiveError
-from gapline.model.transform import Transform
 
 TEN = Transform.parse("hierarchical:10")
 

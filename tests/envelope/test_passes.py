@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gapline.campaign.campaign import Campaign
 from gapline.envelope.build import build_envelopes
 from gapline.envelope.passes import bring, per_run, per_run_at_once, run_spans
-from gapline.model.budget import limited_memory
-from gapline.model.campaign import Campaign
+from gapline.files.memory import limited_memory
 
 RUNS = [
     {"arm": "a", "instance": "i", "seed": s, "horizon": 99, "trace": [(t, 50.0 - t) for t in range(s)]}

@@ -4,8 +4,7 @@ import pytest
 
 from gapline.errors import TraceError, UsageError
 from gapline.generate.collected import write_collected_study
-from gapline.generate.files import FolderFiles
-from gapline.generate.found import find_instances
+from gapline.generate.found import FolderFiles, find_instances
 from generate.file_trees import Tree, cvrp, mamut, solomon
 
 

@@ -5,17 +5,10 @@ import tomllib
 
 import pytest
 
-from gapline.generate.contract_text import (
-    NO_REFERENCE,
-    PROBLEMS,
-    contract_text,
-    frozen_reference,
-    problem_arms,
-    quoted,
-)
+from gapline.contract.contract import ContractFile, load_contract
+from gapline.contract.metadata import METADATA_FIELDS
 from gapline.generate.own import write_own_study
-from gapline.model.contract import ContractFile, load_contract
-from gapline.model.metadata import METADATA_FIELDS
+from gapline.generate.study import NO_REFERENCE, PROBLEMS, contract_text, frozen_reference, problem_arms, quoted
 from gapline.solvers.catalogue import ADAPTERS
 
 

@@ -1,7 +1,7 @@
 """CVRP instances: points on the map, loads that fit, and a file that the checker reads."""
 
-from gapline.check import load_checker
-from gapline.check.routing_files import read_cvrp
+from gapline.checkers import load_checker
+from gapline.checkers.routing_files import read_cvrp
 from gapline.generate import write_instances
 from gapline.generate.cvrp import draw_customers
 from gapline.generate.draws import Draws

@@ -6,7 +6,7 @@ import pytest
 
 from gapline.errors import UsageError
 from gapline.generate.found import find_instances
-from gapline.generate.mip import setcover_files
+from gapline.generate.write import setcover_files
 from generate.file_trees import VRPLIB, Tree, cvrp, mamut, solomon
 from generate.test_files import POINTER
 

@@ -4,11 +4,10 @@ import tomllib
 
 import pytest
 
+from gapline.contract.contract import ContractFile
+from gapline.contract.expansion import expand_contract
+from gapline.generate.collected import instance_blocks, panels_of
 from gapline.generate.found import FoundInstance
-from gapline.generate.instance_blocks import instance_blocks
-from gapline.generate.panels import panels_of
-from gapline.model.contract import ContractFile
-from gapline.model.expand import expand_contract
 
 HEAD = """
 seeds = 1

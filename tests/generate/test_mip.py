@@ -1,8 +1,8 @@
 """Generated mixed-integer programs: what they ask for, by hand and by the checker."""
 
-from gapline.check import load_checker
+from gapline.checkers import load_checker
 from gapline.generate import write_instances
-from gapline.generate.mip import COSTS, DIMENSIONS, knapsack_files, setcover_files
+from gapline.generate.write import COSTS, DIMENSIONS, knapsack_files, setcover_files
 
 
 def test_generated_programs_can_be_satisfied(tmp_path):

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from gapline.check import load_checker
+from gapline.checkers import load_checker
+from gapline.contract.contract import load_contract
 from gapline.generate.own import CHECKER, SOLVER, write_own_study
-from gapline.model.contract import load_contract
 
 
 @pytest.fixture

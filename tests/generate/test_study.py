@@ -2,9 +2,9 @@
 
 import pytest
 
+from gapline.contract.contract import load_contract
 from gapline.errors import UsageError
 from gapline.generate.study import PROBLEMS, Panel, write_study
-from gapline.model.contract import load_contract
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)

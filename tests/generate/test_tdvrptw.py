@@ -4,7 +4,7 @@ import gzip
 import hashlib
 import json
 
-from gapline.check import load_checker
+from gapline.checkers import load_checker
 from gapline.generate import write_instances
 
 

@@ -1,9 +1,9 @@
 """VRPTW instances: windows that bind and can be kept."""
 
-from gapline.check import load_checker
-from gapline.check.routing_files import read_vrptw
+from gapline.checkers import load_checker
+from gapline.checkers.routing_files import read_vrptw
 from gapline.generate import vrptw, write_instances
-from gapline.generate.planted import plant_windows
+from gapline.generate.vrptw import plant_windows
 
 
 def first_come_routes(instance):

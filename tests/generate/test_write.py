@@ -2,9 +2,9 @@
 
 import pytest
 
+from gapline.campaign.store import file_digest
 from gapline.errors import UsageError
 from gapline.generate import write_instances
-from gapline.model.store import file_digest
 
 # Pinned: these may never change, or snapshots made with an earlier gapline lose their instances.
 DIGESTS = {

@@ -5,8 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gapline.journal.line import EVENTS_FILE
-from gapline.journal.write import JournalWriter
+from gapline.journal.line import EVENTS_FILE, JournalWriter
 from journal.sample_journal import ORDER, bodies
 
 

@@ -4,8 +4,7 @@ import pytest
 
 import gapline
 from gapline.journal.attempts import attempt_number, attempts_of, read_cell
-from gapline.journal.line import EVENTS_FILE
-from gapline.journal.write import JournalWriter
+from gapline.journal.line import EVENTS_FILE, JournalWriter
 from gapline.run.campaign import run_study
 from gapline.run.resume import study_status
 from journal.sample_journal import ORDER, bodies

@@ -8,14 +8,14 @@ import shutil
 import pytest
 
 import gapline as gl
-from gapline.capture.renew import renew_campaign
 from gapline.cli.app import run as gapline
-from gapline.journal.cell_state import waits_for_verdict
 from gapline.journal.index import open_index
+from gapline.journal.plan_coverage import waits_for_verdict
 from gapline.journal.read import read_journal
+from gapline.journal.rebuild import renew_campaign
 from gapline.journal.verdicts import Judge, StoredVerdict, read_verdicts, write_verdicts
-from gapline.serve.hub import Hub
-from gapline.serve.live import LiveStudy
+from gapline.live.hub import Hub
+from gapline.live.live import LiveStudy
 from live_studies import live_study, still
 
 JUDGE = Judge("cvrp", "1", "cvrp")

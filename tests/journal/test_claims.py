@@ -9,10 +9,10 @@ import time
 import msgspec
 import pytest
 
+from gapline.files.process_start import began
 from gapline.journal import claims
 from gapline.journal.claims import Claimant, Locks, due_after, is_worked_on, locked_inodes, read_claimant, worked_on
 from gapline.journal.records import Order, order_text
-from gapline.model.began import began
 from gapline.run.claim import claim, new_attempt
 
 ELSEWHERE = {"host": "node7", "process": 12, "began": 5, "runner": None}

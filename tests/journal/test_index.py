@@ -9,13 +9,13 @@ import pytest
 from torture.flips import flip
 from torture.journals import build
 
+from gapline.contract.layout import INDEX, JOURNALS
 from gapline.journal import index as index_module
 from gapline.journal.attempts import attempts_of, cells_of
 from gapline.journal.index import Index, open_index
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE, seal, unseal
 from gapline.journal.read import Journal, JournalState, Outcome, read_journal
 from gapline.journal.verdicts import Judge, StoredVerdict, read_verdicts, write_verdicts
-from gapline.model.layout import INDEX, JOURNALS
 
 
 @pytest.fixture

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gapline.journal.line import EVENTS_FILE, seal
+from gapline.contract.tables import Reason, RunStatus
+from gapline.journal.line import EVENTS_FILE, JournalWriter, seal
 from gapline.journal.read import JournalState, read_journal
-from gapline.journal.write import JournalWriter
-from gapline.model.tables import Reason, RunStatus
 from journal.sample_journal import END, OBJECTIVES, ORDER, bodies
 from profiles import examples
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from gapline.contract.contract import load_contract
+from gapline.contract.plan import Plan
 from gapline.errors import IntegrityError
 from gapline.journal import register as module
 from gapline.journal.register import Register, declare, read_register, register_plan
-from gapline.model.contract import load_contract
-from gapline.model.plan import Plan
 
 SNAPSHOT = "sha256:" + "5" * 64
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from gapline.journal.records import Order, Recorder
-from gapline.journal.unclosed import Here, Unclosed, this_recorder, unclosed_state
+from gapline.journal.unclosed_recordings import Here, Unclosed, this_recorder, unclosed_state
 
 START = datetime.datetime(2026, 11, 18, 12, 0, tzinfo=datetime.UTC)
 STARTED, HORIZON = START.isoformat(), 60.0

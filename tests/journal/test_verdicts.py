@@ -89,7 +89,7 @@ def test_verdicts_on_another_journal_do_not_count(attempt):
     kept = path.read_bytes()
     other = bodies()
     other[1] = other[1].replace(b"30.0", b"31.0")
-    from gapline.journal.write import JournalWriter
+    from gapline.journal.line import JournalWriter
 
     events.unlink()
     writer = JournalWriter(events)

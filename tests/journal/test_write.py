@@ -4,9 +4,8 @@ import os
 
 import pytest
 
-from gapline.journal.line import EVENTS_FILE
+from gapline.journal.line import EVENTS_FILE, JournalWriter
 from gapline.journal.read import JournalState, read_journal
-from gapline.journal.write import JournalWriter
 from journal.sample_journal import bodies
 
 

@@ -3,7 +3,7 @@
 from functools import cache
 
 import gapline as gl
-from gapline.analysis.analyse import Analysis, analyse
+from gapline.study.analyse import Analysis, analyse
 from report.report_studies import report_of
 
 STARTS = {"best": 1, "good": 2, "fair": 4, "slow": 8, "other": 3}

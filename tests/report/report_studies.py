@@ -7,12 +7,12 @@ import polars as pl
 
 import gapline as gl
 from crowded_traces import crowd_names
-from gapline.analysis.analyse import Analysis, analyse
-from gapline.paper.write import synthetic_study
-from gapline.report.statements import Statements, make_statements
+from gapline.report.facts import Statements, make_statements
+from gapline.report.paper.write import synthetic_study
 from gapline.report.table import Table, Text
 from gapline.report.write import for_report
 from gapline.study import Study
+from gapline.study.analyse import Analysis, analyse
 
 HOSTILE = (
     "a_b & 50% #1 {x} $y$ ^~\\",

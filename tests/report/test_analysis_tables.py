@@ -3,9 +3,9 @@
 import pytest
 
 import gapline as gl
-from gapline.analysis.analyse import analyse
 from gapline.errors import UsageError
 from gapline.report.analysis_tables import TABLES, analysis_table, analysis_tables
+from gapline.study.analyse import analyse
 from report.report_studies import by_hand, hierarchical, synthetic_analyses
 from terminal_laws import ragged
 

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 import gapline as gl
-from gapline.analysis.neighbours.attainment_difference import AttainmentDifference
-from gapline.analysis.neighbours.ert import target_ecdf
 from gapline.errors import UsageError
+from gapline.measures.attainment_surface import AttainmentDifference
+from gapline.measures.running_times import target_ecdf
 from gapline.report.classical_curves import classical_curve, difference_lines
 from gapline.report.curves import write_curves
 from report.classical_study import classical

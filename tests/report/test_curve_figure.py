@@ -5,7 +5,7 @@ from gapline import figures
 from gapline.report import curve_figure
 from gapline.report.curve_figure import CurveFigure, attainment_figure, draw_curves, mean_curve_figure, thinned
 from gapline.report.curves import study_attainment, study_mean_curve
-from gapline.report.figures import final_gaps
+from gapline.report.figures import distributions
 from report.report_studies import synthetic
 
 
@@ -41,8 +41,8 @@ def test_a_caption_says_when_few_of_very_many_breakpoints_are_drawn(monkeypatch)
     assert "breakpoints" not in mean_curve_figure(curves).caption
     monkeypatch.setattr(curve_figure, "MANY_STEPS", 10)
     monkeypatch.setattr(curve_figure, "MANY_RUNS", 10)
-    monkeypatch.setattr(final_gaps, "MANY_RUNS", 10)
+    monkeypatch.setattr(distributions, "MANY_RUNS", 10)
     figure = mean_curve_figure(curves)
     assert figure.caption.endswith(f"; drawn at {figure.data.height:,} of {curves.frame.height:,} breakpoints")
     assert "breakpoints" in attainment_figure(attained, end=1.0).caption
-    assert "breakpoints" in final_gaps.final_gap_figure(study.scores[0]).caption
+    assert "breakpoints" in distributions.final_gap_figure(study.scores[0]).caption

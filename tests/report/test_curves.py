@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from gapline.errors import UsageError
-from gapline.report import curves, every_step
+from gapline.report import curves
 from gapline.report.curves import study_curves, write_curves
 from report.report_studies import by_hand
 
@@ -80,7 +80,7 @@ def test_every_step_is_given_whatever_their_number_in_the_same_bytes(tmp_path, m
         write_curves(study_curves(study, by=by, bands=bands), tmp_path / "whole.json")
         with monkeypatch.context() as patch:
             patch.setattr(curves, "MOST_STEPS", 3)
-            patch.setattr(every_step, "AT_ONCE", 2)
+            patch.setattr(curves, "AT_ONCE", 2)
             pair = study_curves(study, by=by, bands=bands, points="all")
             write_curves(pair, tmp_path / "pieces.csv")
             write_curves(pair, tmp_path / "pieces.json")

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from gapline.report.documents import number_or_overflow, score_document
+from gapline.report.reading_text import number_or_overflow, score_document
 from report.report_studies import by_hand, hierarchical, synthetic, synthetic_said
 
 

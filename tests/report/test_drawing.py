@@ -1,7 +1,7 @@
 import pytest
 
+from gapline.contract.version import VERSION
 from gapline.errors import UsageError
-from gapline.model.version import VERSION
 from gapline.report.drawing import arm_scales, load_altair, titled, write_drawing
 from gapline.report.looks import GREY, look_of
 

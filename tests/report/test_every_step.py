@@ -4,10 +4,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from gapline.model.budget import limited_memory
-from gapline.report import every_step
-from gapline.report.curves import study_mean_curve
-from gapline.report.every_step import EveryStep
+from gapline.files.memory import limited_memory
+from gapline.report import curves
+from gapline.report.curves import EveryStep, study_mean_curve
 from report.report_studies import by_hand
 
 
@@ -18,7 +17,7 @@ from report.report_studies import by_hand
 def test_the_pieces_are_the_whole_curve(budget, by, relative, monkeypatch):
     study = by_hand()
     whole = study_mean_curve(study, by=by, relative=relative).frame
-    monkeypatch.setattr(every_step, "AT_ONCE", 2)
+    monkeypatch.setattr(curves, "AT_ONCE", 2)
     with limited_memory(budget):
         pieces = list(EveryStep(study, tuple(by), relative).frames())
     assert max(piece.height for piece in pieces) == 2

@@ -1,5 +1,5 @@
-from gapline.model.version import VERSION
-from gapline.report.heading import heading
+from gapline.contract.version import VERSION
+from gapline.report.facts import heading
 from report.report_studies import synthetic
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapline.model.reading import Coverage
+from gapline.contract.reading import Coverage
 from gapline.report.headline import Evidence, write_headline
 from gapline.report.order import ArmOrder
 

@@ -4,10 +4,16 @@ import pytest
 
 import gapline as gl
 from cli.two_arms import write_traces
-from gapline.analysis.judged import judge_pair
 from gapline.errors import TraceError
-from gapline.report.judged import gate_name, judged_cases, judged_lines, outcome, refused_cases
-from gapline.report.pull_request import to_pull_request
+from gapline.report.comparison_text import (
+    gate_name,
+    judged_cases,
+    judged_lines,
+    outcome,
+    refused_cases,
+    to_pull_request,
+)
+from gapline.study.comparison import judge_pair
 
 
 @pytest.fixture

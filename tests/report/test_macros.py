@@ -1,6 +1,6 @@
-from gapline.analysis.analyse import analyse
+from gapline.report.facts import make_statements
 from gapline.report.macros import study_macros
-from gapline.report.statements import make_statements
+from gapline.study.analyse import analyse
 from report.report_studies import by_columns, by_hand, synthetic, synthetic_analyses, synthetic_said
 
 

@@ -4,17 +4,16 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from analysis.ladder_study import TRACES, ladder_study
+from gapline.contract.contract import Contract
+from gapline.contract.layout import Identity
+from gapline.contract.reading import Coverage
 from gapline.errors import UsageError
-from gapline.model.contract import Contract
-from gapline.model.package import Identity
-from gapline.model.reading import Coverage
-from gapline.report.facts import instance_set_digest
+from gapline.report.facts import instance_set_digest, make_statements
 from gapline.report.methods import NOT_DECLARED, contrast_clause, methods_clauses, methods_latex, methods_markdown
-from gapline.report.statements import make_statements
 from gapline.report.writers.latex_text import number_cell
 from gapline.report.writers.markdown import plain
 from report.report_studies import by_columns, by_hand, hierarchical, synthetic
+from study.ladder_study import TRACES, ladder_study
 
 CONTRACT = """
 seeds = [1, 2]

@@ -2,7 +2,7 @@ import pytest
 
 import gapline as gl
 from gapline.report.analysis_tables import analysis_tables
-from gapline.report.printing import negative_lines, note_lines, print_scores
+from gapline.report.reading_text import negative_lines, note_lines, print_scores
 from report.report_studies import by_hand, synthetic_analyses
 
 

@@ -4,9 +4,9 @@ import pytest
 from markdown_it import MarkdownIt
 
 import gapline as gl
-from gapline.analysis.judged import judge_pair
 from gapline.errors import TraceError
-from gapline.report.pull_request import refused_pull_request, to_pull_request
+from gapline.report.comparison_text import refused_pull_request, to_pull_request
+from gapline.study.comparison import judge_pair
 
 HOSTILE = (
     "x|y\n# @all <img src=x onerror=alert(1)> [a](http://b.c) www.evil.org :ant: $e^x$ ~~no~~ `c` &lt; "

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from gapline.model.replication import Agreement, Conclusion, Condition, Measured, Part, RankAgreement, Shift
 from gapline.report.replication import (
     print_replication,
     rank_sentence,
@@ -13,7 +12,8 @@ from gapline.report.replication import (
     replication_markdown,
     verdict_sentence,
 )
-from model.test_replication import found
+from gapline.study.replication import Agreement, Conclusion, Condition, Measured, Part, RankAgreement, Shift
+from study.test_replication import found
 
 BELOW = Measured(instances=8, difference=-0.2, low=-0.3, high=-0.1)
 ABOVE = Measured(instances=8, difference=0.2, low=0.1, high=0.3)

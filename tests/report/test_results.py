@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 
 import gapline as gl
-from analysis.ladder_study import ladder_study
-from gapline.analysis.analyse import analyse
 from gapline.errors import TraceError, UsageError
 from gapline.report import results as module
+from gapline.report.facts import make_statements
 from gapline.report.results import read_results, results_schema
-from gapline.report.statements import make_statements
 from gapline.report.write import for_report, results_document
 from gapline.run.campaign import run_study
+from gapline.study.analyse import analyse
 from report.classical_study import classical
 from report.published_results import assert_fits
 from report.report_studies import by_hand, crowd, hierarchical, hostile, report_of, synthetic
 from report.test_edges import EDGES
+from study.ladder_study import ladder_study
 
 # Written by the first version that had `gapline report`, from two arms on two instances.
 OLD = Path(__file__).with_name("results-2026-11.json")

@@ -5,17 +5,16 @@ import random
 import pytest
 
 import gapline as gl
-from gapline.analysis.analyse import analyse
-from gapline.report.documents import score_document
+from gapline.report.facts import make_statements
 from gapline.report.macros import study_macros
 from gapline.report.order import order_arms
 from gapline.report.page.data import page_data
 from gapline.report.page.words import page_head, page_words
-from gapline.report.printing import score_table
-from gapline.report.statements import make_statements
+from gapline.report.reading_text import score_document, score_table
 from gapline.report.tables.sensitivity import pooled_table
 from gapline.report.write import results_document
 from gapline.report.writers.latex import to_latex
+from gapline.study.analyse import analyse
 
 
 def random_study(seed):

@@ -1,7 +1,7 @@
 import pytest
 
 import gapline as gl
-from gapline.report.statements import make_statements
+from gapline.report.facts import make_statements
 from report.report_studies import by_hand, report_of, synthetic_said
 
 

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from gapline.report.statements import make_statements
+from gapline.report.facts import make_statements
 from gapline.report.table import Column, Table, part, shortened
 from gapline.report.tables.means import arm_table
 from gapline.report.writers.csv import to_csv

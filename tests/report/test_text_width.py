@@ -3,7 +3,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapline.report.text_width import broken_lines, text_width
+from gapline.report.canvas import broken_lines, text_width
 
 
 def laid_out(text, weight):

@@ -3,8 +3,8 @@
 import numpy as np
 import polars as pl
 
+from gapline.report.canvas import drawn_from, log_words
 from gapline.report.curve_figure import MOST_PLACES, on_axis
-from gapline.report.time_axis import drawn_from, log_words
 
 
 def test_what_holds_at_its_beginning_is_drawn_from_there():

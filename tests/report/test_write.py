@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from gapline import __version__
+from gapline.campaign.store import file_digest
 from gapline.errors import UsageError
-from gapline.model.store import file_digest
 from gapline.report.results import read_results
 from gapline.report.write import remove_stale, write_report
 from gapline.report.writers.latex_text import escape
@@ -20,7 +20,7 @@ from report.report_studies import by_hand, synthetic
 
 WRITE = """
 import sys
-from gapline.paper.write import synthetic_study, write_paper
+from gapline.report.paper.write import synthetic_study, write_paper
 from gapline.report.write import write_report
 study = synthetic_study()
 write_report(study, sys.argv[1] + "/results", formats=("svg", "png", "pdf"))

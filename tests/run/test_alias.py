@@ -7,8 +7,7 @@ import sys
 import pytest
 
 from gapline.errors import UsageError
-from gapline.run.alias import is_utf8, utf8_alias
-from gapline.run.campaign import run_study
+from gapline.run.campaign import is_utf8, run_study, utf8_alias
 from scripted_studies import ZOO
 
 

@@ -9,13 +9,13 @@ import pytest
 
 import gapline
 from gapline.errors import EnvironmentLacksError, IntegrityError
+from gapline.executors.core_leases import cores
 from gapline.journal.read import read_journal
 from gapline.journal.register import read_register
+from gapline.process.control import Control
 from gapline.run.campaign import RunReport, _signals, run_study
-from gapline.run.process.control import Control
 from gapline.run.progress import Progress
 from gapline.run.resume import study_status
-from gapline.run.where.pin import cores
 from run.campaign_content import ARMS, content, expected
 from scripted_studies import ScriptedStudy
 

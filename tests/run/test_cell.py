@@ -7,13 +7,13 @@ import signal
 import pytest
 
 import gapline
+from gapline.campaign.store import file_digest
+from gapline.contract.instance_digest import problem_digest_of
 from gapline.errors import IntegrityError
 from gapline.journal.read import read_journal
-from gapline.model.problem import problem_digest_of
-from gapline.model.store import file_digest
+from gapline.process.cgroup import VARIABLE, group_base
+from gapline.process.tree import signal_all, strays
 from gapline.run.campaign import run_study
-from gapline.run.process.cgroup import VARIABLE, group_base
-from gapline.run.process.tree import signal_all, strays
 from run.campaign_content import children_of, is_alive
 
 

@@ -14,11 +14,11 @@ import pytest
 
 import gapline
 from dask_cluster import wait_for_workers
-from gapline.check.command import PATIENCE as PROGRAM_PATIENCE
+from gapline.checkers.command import PATIENCE as PROGRAM_PATIENCE
+from gapline.contract.tables import VerdictCode
 from gapline.errors import EnvironmentLacksError, UsageError
 from gapline.journal.line import EVENTS_FILE
 from gapline.journal.read import Journal, read_journal
-from gapline.model.tables import VerdictCode
 from gapline.run import check_run
 from gapline.run.campaign import rebuild_campaign, run_study
 from gapline.run.check_run import PATIENCE, CheckSettings, check_attempt, check_study, identify_checker

@@ -11,13 +11,13 @@ import pytest
 import gapline
 from clusters import ancestors, processes_named
 from gapline.cli.app import run as command_line
+from gapline.contract.contract import load_contract
+from gapline.contract.plan import Plan
 from gapline.journal.read import read_journal
-from gapline.model.contract import load_contract
-from gapline.model.plan import Plan
-from gapline.run import held as held_cells
+from gapline.process.tree import open_by, process_state
+from gapline.run import campaign as held_cells
 from gapline.run.campaign import run_study
 from gapline.run.claim import claim
-from gapline.run.process.tree import open_by, process_state
 from gapline.run.progress import Progress
 
 

@@ -3,12 +3,12 @@
 import io
 import sys
 
-from gapline.model.contract import load_contract
-from gapline.model.plan import Plan
-from gapline.model.tables import RunKey, RunStatus
+from gapline.contract.contract import load_contract
+from gapline.contract.plan import Plan
+from gapline.contract.tables import RunKey, RunStatus
+from gapline.executors.submitit_cluster import Standing
 from gapline.run.cell import CellResult
 from gapline.run.progress import PlainProgress, describe, task_progress
-from gapline.run.where.submitit_cluster import Standing
 
 
 def test_a_log_has_one_line_per_cell_and_the_time_left(make_study):

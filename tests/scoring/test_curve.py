@@ -13,7 +13,7 @@ import gapline as gl
 import oracle
 import strategies
 from gapline.errors import HorizonError, UsageError
-from gapline.model.budget import limited_memory
+from gapline.files.memory import limited_memory
 from gapline.scoring.curve import CurveSum, curve_sum, evaluate_steps, step_area
 from gapline.scoring.kernels import parse_kernel
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import gapline as gl
 from gapline.errors import UsageError
-from gapline.scoring.custom import load_kernel, run_statistic
 from gapline.scoring.kernels import parse_kernel
+from gapline.scoring.user_functions import load_kernel, run_statistic
 
 MODULE = """
 import numpy as np

@@ -10,9 +10,9 @@ from scipy.integrate import quad
 
 import gapline as gl
 from gapline.errors import MixedScoresError, UsageError
-from gapline.model.text import error_bound
-from gapline.scoring.function_weight import as_weight, score_error, weight_error
 from gapline.scoring.kernels import parse_kernel
+from gapline.scoring.user_functions import as_weight, score_error, weight_error
+from gapline.text import error_bound
 from profiles import examples
 
 HORIZONS = (10.0, 37.5)

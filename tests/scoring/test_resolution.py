@@ -3,13 +3,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gapline.campaign.campaign import Campaign
+from gapline.contract.names import parse_weight
 from gapline.envelope.build import build_envelopes
 from gapline.errors import UsageError
-from gapline.model.campaign import Campaign
-from gapline.model.names import parse_weight
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import parse_kernel
-from gapline.scoring.resolution import resolution_bound
+from gapline.scoring.printed_integrals import resolution_bound
 
 HORIZON = 20.0
 

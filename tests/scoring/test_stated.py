@@ -2,11 +2,11 @@ from fractions import Fraction
 
 import pytest
 
+from gapline.campaign.campaign import Campaign
+from gapline.contract.tables import RunKey
 from gapline.envelope.build import build_envelopes
-from gapline.model.campaign import Campaign
-from gapline.model.tables import RunKey
-from gapline.reference.snapshot import Snapshot
-from gapline.scoring.stated import check_stated_integrals
+from gapline.references.snapshot import Snapshot
+from gapline.scoring.printed_integrals import check_stated_integrals
 
 
 def campaign():

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gapline.scoring.curve import evaluate_steps
-from gapline.scoring.steps_apart import steps_apart
+from gapline.scoring.events import steps_apart
 
 TIMES = st.sets(st.integers(1, 12), max_size=8)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import gapline
+from gapline.contract.contract import Arm, load_contract
 from gapline.errors import ContractError
 from gapline.generate import write_instances
 from gapline.journal.register import read_register
-from gapline.model.contract import Arm, load_contract
 from gapline.run.resume import study_status
 from gapline.solvers import catalogue, check_setup, command_line
 from gapline.testing import AdapterSuite

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from gapline.model.contract import Arm
+from gapline.contract.contract import Arm
 from gapline.solvers import command_line
 from solvers.adapter_suites import LARGEST, MipArm, run_lines
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gapline.solvers.day_slices import mean_travel
+from gapline.solvers.static_model import mean_travel
 from profiles import examples
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gapline.check import load_checker
+from gapline.checkers import load_checker
+from gapline.contract.contract import Arm
 from gapline.generate import write_instances
-from gapline.model.contract import Arm
 from gapline.solvers import check_setup, command_line
 from gapline.solvers.hexaly import licence_lack
 from gapline.testing import AdapterSuite

@@ -2,8 +2,8 @@
 
 import pytest
 
+from gapline.contract.contract import Arm
 from gapline.generate import write_instances
-from gapline.model.contract import Arm
 from solvers.adapter_suites import TerminalArm
 
 pytestmark = pytest.mark.slow

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gapline.model.contract import Arm
+from gapline.contract.contract import Arm
 from gapline.solvers import check_setup
 
 pytestmark = pytest.mark.slow

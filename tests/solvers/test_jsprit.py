@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from gapline.check import load_checker
+from gapline.campaign.store import open_campaign
+from gapline.checkers import load_checker
 from gapline.cli.app import run as gapline
+from gapline.contract.contract import Arm
+from gapline.contract.tables import VerdictCode
 from gapline.generate import write_instances
-from gapline.model.contract import Arm
-from gapline.model.store import open_campaign
-from gapline.model.tables import VerdictCode
 from gapline.solvers import check_setup, command_line
 from gapline.solvers.jdk import find_java
 from gapline.solvers.jsprit import LIBRARIES, PROGRAM

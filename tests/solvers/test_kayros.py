@@ -1,6 +1,6 @@
 """kayros for real, under limits on iterations."""
 
-from gapline.model.contract import Arm
+from gapline.contract.contract import Arm
 from solvers.adapter_suites import TdvrptwArm
 
 

@@ -10,8 +10,8 @@ import pytest
 
 import gapline as gl
 from gapline.cli.app import run
+from gapline.contract.contract import Arm
 from gapline.generate import write_instances
-from gapline.model.contract import Arm
 from gapline.solvers import check_setup, command_line
 
 # Waits for a line between two of its own: what comes after it can only be printed when what came before was read.

@@ -1,6 +1,6 @@
 """OR-Tools routing for real, on its own problems and on a slice of the day."""
 
-from gapline.model.contract import Arm
+from gapline.contract.contract import Arm
 from solvers.adapter_suites import CvrpArm, TdvrptwArm, VrptwArm
 
 

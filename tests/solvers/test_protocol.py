@@ -8,9 +8,9 @@ import time
 
 import pytest
 
+from gapline.contract.contract import Arm
 from gapline.errors import UsageError
 from gapline.generate import write_instances
-from gapline.model.contract import Arm
 from gapline.solvers import command_line
 from gapline.solvers.protocol import Task, announce, emit, read_task, seconds_since_start
 from patience import PATIENCE

@@ -1,7 +1,7 @@
 """PyVRP for real, on its own problems and on a slice of the day."""
 
+from gapline.contract.contract import Arm
 from gapline.generate import write_instances
-from gapline.model.contract import Arm
 from solvers.adapter_suites import CvrpArm, TdvrptwArm, VrptwArm
 
 
@@ -20,7 +20,7 @@ class TestPyvrpVrptw(VrptwArm):
 
 def test_a_slice_of_the_fastest_hour_fails_on_the_true_roads(tmp_path):
     """Nothing is staged: a plan for roads as fast as they ever get is late on the real ones."""
-    from gapline.check import load_checker
+    from gapline.checkers import load_checker
 
     (path,) = write_instances("tdvrptw", tmp_path, name="adapter", customers=20)
     suite = TestPyvrpSlice()

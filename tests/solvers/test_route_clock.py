@@ -2,7 +2,7 @@
 
 import pytest
 
-from gapline.check import load_checker
+from gapline.checkers import load_checker
 from gapline.generate import write_instances
 from gapline.solvers.route_clock import RouteClock, read_clock
 

@@ -1,6 +1,6 @@
 """SCIP for real on a tiny generated program, under a limit on nodes."""
 
-from gapline.model.contract import Arm
+from gapline.contract.contract import Arm
 from solvers.adapter_suites import MipArm
 
 

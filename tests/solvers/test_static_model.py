@@ -5,9 +5,9 @@ import subprocess
 import numpy as np
 import pytest
 
+from gapline.contract.contract import Arm
 from gapline.errors import UsageError
 from gapline.generate import write_instances
-from gapline.model.contract import Arm
 from gapline.solvers import command_line
 from gapline.solvers.protocol import Task
 from gapline.solvers.static_model import SLICES, guess_problem, read_model, read_slice, slice_travel

@@ -5,9 +5,9 @@ import subprocess
 
 import pytest
 
-from gapline.check import load_checker
+from gapline.checkers import load_checker
+from gapline.contract.contract import Arm
 from gapline.generate import write_instances
-from gapline.model.contract import Arm
 from gapline.solvers import catalogue, check_setup, command_line
 
 pytestmark = pytest.mark.slow

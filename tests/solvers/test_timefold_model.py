@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from gapline.generate import write_instances
-from gapline.solvers.day_slices import load_day
 from gapline.solvers.jdk import jdk_lack
 from gapline.solvers.route_clock import read_clock
+from gapline.solvers.static_model import load_day
 from gapline.solvers.timefold_model import UNITS
 
 pytestmark = pytest.mark.slow

@@ -2,9 +2,9 @@
 
 import pytest
 
-from gapline.check import load_checker
+from gapline.checkers import load_checker
+from gapline.contract.contract import Arm
 from gapline.generate import write_instances
-from gapline.model.contract import Arm
 from solvers.adapter_suites import TerminalArm
 
 pytestmark = pytest.mark.slow

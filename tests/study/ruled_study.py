@@ -1,9 +1,9 @@
 """A study by contract whose campaign nobody had to run, for tests of what is decided about it."""
 
 import gapline as gl
+from gapline.contract.contract import load_contract
 from gapline.journal.register import declare, register_plan
-from gapline.model.contract import load_contract
-from gapline.reference.snapshot import Snapshot
+from gapline.references.snapshot import Snapshot
 
 CONTRACT = """
 seeds = [1, 2]

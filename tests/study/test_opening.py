@@ -5,9 +5,9 @@ from functools import partial
 import pytest
 
 import gapline as gl
+from gapline.contract.reading import Coverage
 from gapline.errors import GaplineError, TraceError, UncheckedError
-from gapline.model.reading import Coverage
-from gapline.reference.snapshot import Snapshot
+from gapline.references.snapshot import Snapshot
 from study.ruled_study import CELLS, write_study
 
 

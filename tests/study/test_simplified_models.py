@@ -8,13 +8,13 @@ import pytest
 
 import gapline as gl
 from gapline.cli.app import run
+from gapline.contract.contract import load_contract
 from gapline.errors import ContractError
-from gapline.model.contract import load_contract
+from gapline.live.bounds import Against
+from gapline.live.live import LiveStudy
+from gapline.report.facts import make_statements
 from gapline.report.methods import methods_markdown
-from gapline.report.statements import make_statements
 from gapline.run.campaign import run_study
-from gapline.serve.live import LiveStudy
-from gapline.serve.scale import Against
 from gapline.solvers import simplified_arms
 from live_studies import still
 

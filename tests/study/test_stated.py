@@ -1,8 +1,8 @@
 """What a contract states, by the names of `open_study` and as options of `gapline score`."""
 
 import gapline as gl
-from gapline.model.contract import load_contract
-from gapline.study.stated import declared_choices, lead_goals, read_contract, score_options
+from gapline.contract.contract import load_contract
+from gapline.study.contract_choices import declared_choices, lead_goals, read_contract, score_options
 from study.ruled_study import write_study
 
 TABLES = """

@@ -6,12 +6,12 @@ import pytest
 
 import gapline as gl
 from gapline.cli.app import run
+from gapline.contract.contract import load_contract
+from gapline.contract.reading import Coverage
 from gapline.errors import GaplineError, IntegrityError, UsageError
 from gapline.journal.register import declare, register_plan
-from gapline.model.contract import load_contract
-from gapline.model.reading import Coverage
+from gapline.report.facts import make_statements
 from gapline.report.methods import methods_markdown
-from gapline.report.statements import make_statements
 from gapline.run.campaign import rebuild_campaign, run_study
 
 REFERENCES = {"one": 200.0, "two": 240.0}

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
+from gapline.contract.contract import Arm
 from gapline.generate import write_instances
-from gapline.model.contract import Arm
 from gapline.testing import AdapterSuite
 
 # One customer per route, in an order that the seed draws.
@@ -31,7 +31,7 @@ def instance(tmp_path):
 
 
 def there_and_back(path):
-    from gapline.check.routing_files import read_cvrp
+    from gapline.checkers.routing_files import read_cvrp
 
     return str(2 * int(read_cvrp(path).distances[0].sum()))
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gapline.check import Verdict
-from gapline.check.verdict import CheckerFailure
+from gapline.checkers import Verdict
+from gapline.checkers.verdict import CheckerFailure
 from gapline.testing import CheckerSuite
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gapline.capture.reader import Found, FoundRun, LogFile, Reader
 from gapline.errors import TraceError
+from gapline.logs.reader import Found, FoundRun, LogFile, Reader
 from gapline.testing.readers import ReaderConformance
 
 SAMPLE = b"TOY\n1.0 20\n2.5 17\nend\n"

@@ -9,7 +9,7 @@ def main() -> None:
     arguments = sys.argv[1:]
     if arguments == ["--version"]:
         # Answered before anything else is imported: release scripts ask for it often.
-        from gapline.model.version import VERSION
+        from gapline.contract.version import VERSION
 
         print(f"gapline {VERSION}")
         return

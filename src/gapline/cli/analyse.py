@@ -4,7 +4,7 @@ from typing import Any
 
 import rich_click as click
 
-from gapline.cli import completion, options, tables
+from gapline.cli import completion, options, output
 from gapline.terminal import say
 
 
@@ -52,7 +52,7 @@ from gapline.terminal import say
     help="Print this table; the summary names them all.",
 )
 @click.option("--all", "every", is_flag=True, help="Print every table.")
-@tables.options
+@output.options
 @options.as_json
 def command(
     *,
@@ -76,10 +76,10 @@ def command(
 
     Example: gapline analyse traces.csv --references refs.csv --horizon 30 --contrast mine theirs
     """
-    from gapline.analysis.analyse import analyse
     from gapline.errors import UsageError
+    from gapline.report.analysis_summary import screenful
     from gapline.report.analysis_tables import analysis_table, analysis_tables
-    from gapline.report.screenful import screenful
+    from gapline.study.analyse import analyse
     from gapline.terminal import width
 
     if table is not None and every:
@@ -111,5 +111,5 @@ def command(
         return 1 if study.alarms else 0
     options.print_first(study)
     found = analysis_tables(analysis) if table is None else [analysis_table(analysis, table)]
-    tables.show(found, outputs=outputs, all_columns=all_columns, document=answer)
+    output.show(found, outputs=outputs, all_columns=all_columns, document=answer)
     return options.print_remarks(study)

@@ -12,10 +12,10 @@ from typing import Any
 import rich_click as click
 from click.exceptions import Exit
 
+from gapline.contract.version import VERSION
 from gapline.errors import EnvironmentLacksError, GaplineError, TraceError, UsageError, closest
-from gapline.model.text import printable
-from gapline.model.version import VERSION
 from gapline.terminal import say
+from gapline.text import printable
 
 # In the order of the flow; `NAME` lives in `gapline.cli.NAME` as `command`.
 COMMANDS = (
@@ -62,7 +62,7 @@ def run(arguments: list[str]) -> int:
         return _run(arguments)
     finally:
         # Looked up and not imported: what has compiled nothing has nothing to say.
-        compiled = sys.modules.get("gapline.model.compiled")
+        compiled = sys.modules.get("gapline.native.compilation")
         while compiled is not None and compiled.notes:
             say(f"note: {compiled.notes.pop()}", err=True)
         _clear_leftovers()
@@ -70,8 +70,8 @@ def run(arguments: list[str]) -> int:
 
 def _clear_leftovers() -> None:
     """Remove what commands that were killed left unpacked; what works with no scratch files does not look for them."""
-    if "gapline.model.scratch" in sys.modules:
-        from gapline.model.scratch_folder import clear_leftovers
+    if "gapline.files.scratch_arrays" in sys.modules:
+        from gapline.files.scratch_folder import clear_leftovers
 
         clear_leftovers()
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import rich_click as click
 
-from gapline.cli import completion, options, tables
+from gapline.cli import completion, options, output
 from gapline.terminal import say, say_words
 
 
@@ -19,7 +19,7 @@ from gapline.terminal import say, say_words
 )
 @options.place
 @options.memory
-@tables.options
+@output.options
 @options.as_json
 def command(
     *,
@@ -45,8 +45,8 @@ def command(
 
     import polars as pl
 
-    from gapline.journal.strays import find_strays, stray_note
-    from gapline.model.contract import load_contract
+    from gapline.contract.contract import load_contract
+    from gapline.journal.unknown_files import find_strays, stray_note
     from gapline.report.table import frame_table
     from gapline.run.check_run import check_study
     from gapline.run.progress import task_progress
@@ -79,7 +79,7 @@ def command(
     rows = [{"arm": arm} | {name: count[name] for name in names} for arm, count in counts.items()]
     schema: dict[str, Any] = {"arm": pl.String} | dict.fromkeys(names, pl.Int64)
     table = frame_table("verdicts", "Verdicts by arm", pl.DataFrame(rows, schema=schema))
-    tables.show([table], outputs=outputs, all_columns=all_columns, document=lambda: document)
+    output.show([table], outputs=outputs, all_columns=all_columns, document=lambda: document)
     options.print_lines("problem: ", problems, err=True)
     if strays:
         say_words(f"note: {stray_note(strays)}")

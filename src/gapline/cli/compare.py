@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from gapline.cli import completion, options, tables
-from gapline.cli.working import show_work
+from gapline.cli import completion, options, output
+from gapline.cli.output import show_work
 from gapline.terminal import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gapline.report.writers.junit import Case
+    from gapline.report.comparison_text import Case
 
 
 @click.command("compare")
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     help="Write Markdown for a pull request, and append it to $GITHUB_STEP_SUMMARY where that is set.",
 )
 @click.option("--junit", metavar="FILE", help="Write JUnit XML: the gate, and alarms, as test cases.")
-@tables.options
+@output.options
 @options.as_json
 def command(
     *,
@@ -76,11 +76,17 @@ def command(
 
     Example: gapline compare baseline.zip 'traces/*.jsonl' --fail-if-worse 0.005 --markdown comparison.md
     """
-    from gapline.analysis.judged import judge_pair
     from gapline.errors import GaplineError, UsageError
-    from gapline.report.judged import detail_lines, judged_cases, refused_cases, verdict_lines
-    from gapline.report.pull_request import refused_pull_request, to_pull_request
+    from gapline.report.comparison_text import (
+        detail_lines,
+        judged_cases,
+        refused_cases,
+        refused_pull_request,
+        to_pull_request,
+        verdict_lines,
+    )
     from gapline.report.tables.contrasts import comparison_table
+    from gapline.study.comparison import judge_pair
 
     if as_json and markdown == "-":
         raise UsageError("compare: expected --json or --markdown - on the standard output, got both")
@@ -99,7 +105,7 @@ def command(
         options.print_lines("", verdict_lines(judged))
         say()
         table = [comparison_table(judged.comparison)]
-        tables.show(table, outputs=outputs, all_columns=all_columns, document=judged.document)
+        output.show(table, outputs=outputs, all_columns=all_columns, document=judged.document)
         options.print_lines("", detail_lines(judged))
     options.write_markdown(markdown, to_pull_request(judged))
     _write_junit(junit, judged_cases(judged))
@@ -107,7 +113,7 @@ def command(
 
 
 def _write_junit(place: str | None, cases: "Sequence[Case]") -> None:
-    from gapline.report.writers.junit import to_junit
+    from gapline.report.comparison_text import to_junit
 
     if place is not None:
         options.write_output(place, to_junit("gapline compare", cases))

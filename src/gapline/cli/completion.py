@@ -14,7 +14,7 @@ from pathlib import Path
 import rich_click as click
 from click.shell_completion import CompletionItem, split_arg_string
 
-from gapline.model.regular import open_regular
+from gapline.files.open_file import open_regular
 
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
@@ -24,7 +24,7 @@ COLUMNS = ("arm", "panel", "instance", "seed", "status")
 STATISTICS = ("mean", "median", "quantile:", "trimmed:", "python:")
 PLACES = ("local:", "dask:", "slurm", "oar")
 CHECKERS = ("tdvrptw", "vrptw", "cvrp", "mip", "command:", "python:")
-# Those of `gapline.report.analysis_tables` and `gapline.capture.formats`, which take long to import; tests compare.
+# Those of `gapline.report.analysis_tables` and `gapline.logs.formats`, which take long to import; tests compare.
 TABLES = (
     "design", "health", "rejections", "ladder-validity", "ladder-means", "completeness", "pooled", "saturation",
     "signs", "ratios", "kernel-ratios", "reversals", "references", "transforms", "pairs", "robustness", "swaps",
@@ -132,7 +132,7 @@ def _of_study(folder: Path, kind: str) -> list[str]:
     if all(isinstance(name, str) and not set(name) & set("*?[{") for name in stated) and "ladder" not in str(entries):
         return stated
     # Patterns, ladders, lists and files stand for names that only the whole contract knows, which takes a while.
-    from gapline.model.contract import load_contract
+    from gapline.contract.contract import load_contract
 
     expanded = load_contract(folder)
     if kind == "arm":

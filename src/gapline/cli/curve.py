@@ -101,7 +101,7 @@ def command(
     from gapline.errors import UsageError
     from gapline.report import classical_curves as classical
     from gapline.report import curves as report
-    from gapline.report.heading import heading
+    from gapline.report.facts import heading
 
     canvas = options.canvas_of(width=width, no_title=no_title, captions=captions, font_size=font_size, grey=grey)
     study = options.open_on(sources, **choices)

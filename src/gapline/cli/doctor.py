@@ -1,15 +1,23 @@
 """`gapline doctor`: what this environment has, and what is missing."""
 
+from pathlib import Path
+
 import rich_click as click
 
-from gapline.cli import options, tables
+from gapline.checkers.presence import own_checker_lack
+from gapline.cli import options, output
+from gapline.contract.contract import CHECKER_PREFIXES, load_contract
+from gapline.contract.plan import resolve_program
+from gapline.errors import GaplineError
+from gapline.run.check_run import identify_checker
+from gapline.solvers import arms_lack
 from gapline.terminal import say
 
 
 @click.command("doctor")
 @click.argument("study", required=False, type=click.Path())
 @click.option("--calibrate", is_flag=True, help="Time a fixed work load here; with STUDY, record it for --time-scale.")
-@tables.options
+@output.options
 @options.as_json
 def command(study: str | None, calibrate: bool, outputs: tuple[str, ...], all_columns: bool, as_json: bool) -> int:
     """Say what this environment has: versions, extras, threads; and what STUDY lacks to run here.
@@ -20,13 +28,11 @@ def command(study: str | None, calibrate: bool, outputs: tuple[str, ...], all_co
 
     Example: gapline doctor my-study
     """
-    from gapline.model.environment import describe_environment
+    from gapline.process.machine import describe_environment
 
     facts: dict[str, object] = dict(describe_environment())
     lacking: list[str] = []
     if study is not None:
-        from gapline.run.setup import study_lacks
-
         arms, lacking = study_lacks(study)
         facts |= {"study": study, "arms": arms, "lacking": lacking}
     if calibrate:
@@ -42,7 +48,32 @@ def command(study: str | None, calibrate: bool, outputs: tuple[str, ...], all_co
         options.print_lines("missing: ", lacking)
         rows = [(name, str(value)) for name, value in facts.items() if not isinstance(value, list)]
         table = text_table("environment", "What is here", ["what", "which"], rows, text=2, notes=())
-        tables.show([table], outputs=outputs, all_columns=all_columns, document=lambda: facts)
+        output.show([table], outputs=outputs, all_columns=all_columns, document=lambda: facts)
         if study is not None and not lacking:
             say(f"next: gapline run {study}")
     return 3 if lacking else 0
+
+
+def study_lacks(study_dir: str | Path) -> tuple[int, list[str]]:
+    """Return the number of arms, and one line for each that cannot run here and for a checker that is not there."""
+    # As it runs: `./mine` in the current directory is no name to be looked for on the path.
+    study = Path(study_dir).absolute()
+    contract = load_contract(study, files=True)
+    lacking = arms_lack((resolve_program(arm, study) for arm in contract.arms), study)
+    if contract.objective.validation == "checker" and contract.objective.checker is not None:
+        checker = contract.objective.checker
+        if lack := _checker_lack(checker, study):
+            # On one line, like the arms: `doctor` prints a list.
+            lacking.append(f"checker {checker}: {'; '.join(lack.splitlines())}")
+    return len(contract.arms), lacking
+
+
+def _checker_lack(checker: str, study: Path) -> str | None:
+    if checker.startswith(CHECKER_PREFIXES):
+        return own_checker_lack(checker, study)
+    try:
+        # One of ours: started, since what it imports may be there and not load.
+        identify_checker(study, checker)
+    except GaplineError as error:
+        return str(error)
+    return None

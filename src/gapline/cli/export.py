@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from gapline.cli import options
-from gapline.cli.working import show_work
-from gapline.model.doing import doing
-from gapline.model.text import counted, printable
+from gapline.cli.output import show_work
+from gapline.contract.progress import doing
 from gapline.terminal import say, say_words
+from gapline.text import counted, printable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
 
-    from gapline.model.campaign import Campaign
-    from gapline.model.contract import Contract
-    from gapline.model.diagnostics import Diagnostics
-    from gapline.reference.snapshot import Snapshot
+    from gapline.campaign.campaign import Campaign
+    from gapline.campaign.diagnostics import Diagnostics
+    from gapline.contract.contract import Contract
+    from gapline.references.snapshot import Snapshot
 
 SHOWN_PROBLEMS = 10
 FILTERS = ("arm", "panel", "instance", "exclude")
@@ -58,14 +58,14 @@ def command(
     import shlex
     from pathlib import Path
 
-    from gapline.capture.archive import write_archive
-    from gapline.capture.export import not_in_a_trace, write_trace
-    from gapline.capture.opened import study_folder
+    from gapline.contract.contract import load_contract
     from gapline.errors import UsageError
-    from gapline.model.contract import load_contract
-    from gapline.model.writing import refuse_no_file
-    from gapline.scoring.reading import descriptive_arms
+    from gapline.files.atomic_write import refuse_no_file
+    from gapline.scoring.run_references import descriptive_arms
     from gapline.study import score_options
+    from gapline.traces.campaign_archive import write_archive
+    from gapline.traces.export import not_in_a_trace, write_trace
+    from gapline.traces.package_source import study_folder
 
     packed = (form or Path(output).suffix.lstrip(".")).lower() == "zip"
     if (references or snapshots) and not packed:
@@ -103,7 +103,7 @@ def command(
 
 def contents(campaign: "Campaign") -> str:
     """Say what a campaign holds; a dual bound that came without a candidate is none."""
-    from gapline.model.tables import VerdictCode
+    from gapline.contract.tables import VerdictCode
 
     alone = 0
     if campaign.bound is not None:
@@ -133,12 +133,12 @@ def _as_scored(
     """Return what a study scores of its runs, and add to `lines` what the file will not say."""
     from dataclasses import replace
 
-    from gapline.capture.export import with_senses
-    from gapline.capture.planned import planned_cells, runs_of_contract
-    from gapline.model.ladders import with_ladders
-    from gapline.model.layout import JOURNALS
-    from gapline.model.reading import TOLERANCE
+    from gapline.contract.ladders import with_ladders
+    from gapline.contract.layout import JOURNALS
+    from gapline.contract.reading import TOLERANCE
+    from gapline.journal.plan_coverage import planned_cells, runs_of_contract
     from gapline.study import declared_choices
+    from gapline.traces.export import with_senses
 
     # Not the runs of arms that its contract no longer has.
     planned = (folder / JOURNALS).is_dir()
@@ -159,7 +159,7 @@ def _as_scored(
 
 def _left_inside(sources: tuple[str, ...], folder: "Path", contract: "Contract") -> list[str]:
     """Say which references stay in a package: what lies in one has no path that an option could name."""
-    from gapline.capture.package import is_package
+    from gapline.traces.package_source import is_package
 
     found = _carried(sources, folder, contract, None, ())[0] if is_package(sources[0]) else None
     if found is None:
@@ -175,8 +175,8 @@ def _carried(
     snapshots: tuple[str, ...],
 ) -> "tuple[Snapshot | None, list[str]]":
     """Return the snapshot that goes with the campaign, and say which it is or why there is none."""
-    from gapline.capture.read import matching
-    from gapline.reference.choose import stored_snapshots
+    from gapline.references.choice import stored_snapshots
+    from gapline.traces.read import matching
 
     paths = [path for source in sources for path in matching(source)]
     words: list[str] = []
@@ -193,7 +193,7 @@ def _carried(
 
 def read_and_count(sources: tuple[str, ...], filters: dict[str, Any], **choices: Any) -> "tuple[Campaign, list[str]]":
     """Read and filter the runs, and say in lines what of the sources is not among them."""
-    from gapline.capture.read import judged_direction, read_in_parts
+    from gapline.traces.read import judged_direction, read_in_parts
 
     source = sources[0] if len(sources) == 1 else list(sources)
     return filter_and_count(judged_direction(read_in_parts(source, **choices), source), filters)

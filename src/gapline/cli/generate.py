@@ -23,8 +23,8 @@ def command(problem: str, *, name: str, customers: int, count: int, output: str,
 
     Example: gapline generate tdvrptw --name demo --n 25 --count 3 -o instances/
     """
+    from gapline.campaign.store import file_digest
     from gapline.generate import write_instances
-    from gapline.model.store import file_digest
 
     paths = write_instances(problem, output, name=name, customers=customers, count=count)
     digests = {str(path): file_digest(path) for path in paths}

@@ -7,14 +7,14 @@ import rich_click as click
 
 from gapline.cli import completion, options
 from gapline.cli.export import SHOWN_PROBLEMS, first_problems
-from gapline.model.text import counted
 from gapline.terminal import console, say, say_words
+from gapline.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from gapline.capture.importer import Imported
-    from gapline.capture.survey import Survey
+    from gapline.logs.importer import Imported
+    from gapline.logs.survey import Survey
     from gapline.report.table import Table
 
 # For the campaign that is made of what was read; the other options are for the reading.
@@ -85,12 +85,12 @@ def command(
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
-    from gapline.capture.importer import build_import
-    from gapline.capture.survey import survey_logs
-    from gapline.capture.unfinished import unfinished
-    from gapline.model.budget import memory_budget
-    from gapline.model.threads import thread_count
-    from gapline.run.where.place import read_place
+    from gapline.campaign.threads import thread_count
+    from gapline.executors.place import read_place
+    from gapline.files.memory import memory_budget
+    from gapline.logs.importer import build_import
+    from gapline.logs.survey import survey_logs
+    from gapline.logs.unfinished_import import unfinished
 
     if list_formats:
         return _print_formats(as_json)
@@ -137,7 +137,7 @@ def command(
 
 def _refuse_packages(files: tuple[str, ...]) -> None:
     """Refuse a replication package among the archives of logs; a .tar.zst is not gone through for that."""
-    from gapline.capture.opened import refuse_package
+    from gapline.traces.package_source import refuse_package
 
     for file in (file for file in files if file.lower().endswith(".zip")):
         refuse_package(file, "import", f"it is a source as it is: gapline score {file}", on="logs")
@@ -165,7 +165,7 @@ def _shown_progress() -> "Iterator[Callable[[int, int], None]]":
 @contextmanager
 def _elsewhere(place: Any, paths: list[Any]) -> "Iterator[dict[str, Any]]":
     """Open the workers of a place; every one must see these paths."""
-    from gapline.run.where.tasks import as_executor, open_workers
+    from gapline.executors.tasks import as_executor, open_workers
 
     with open_workers(place, paths=paths, say=lambda text: say(text, err=True)) as workers:
         yield {"executor": as_executor(workers), "jobs": workers.width()}
@@ -183,7 +183,7 @@ def _refuse_target(target: Any, overwrite: bool) -> None:
 
 
 def _print_formats(as_json: bool) -> int:
-    from gapline.capture.formats import all_readers
+    from gapline.logs.formats import all_readers
 
     readers, notes = all_readers()
     if as_json:
@@ -222,8 +222,8 @@ def _write(imported: "Imported", target: Any, overwrite: bool, budget: int) -> d
         ],
     }
     if imported.references:
-        from gapline.model.scale import instance_senses
-        from gapline.reference.snapshot import Snapshot
+        from gapline.campaign.scale import instance_senses
+        from gapline.references.snapshot import Snapshot
 
         entries: dict[str, dict[str, Any]] = {
             one.instance: {"value": one.value, "certified": one.certified, "source": one.source}
@@ -251,12 +251,11 @@ def _score_checks(imported: "Imported", snapshot: Any, budget: int) -> dict[str,
     """Compute what the references at hand allow: the printed integrals again, and the bound of coarse stamps."""
     from dataclasses import asdict
 
+    from gapline.contract.tables import RUN_KEY, RunKey
     from gapline.envelope.build import build_envelopes
     from gapline.errors import GaplineError
-    from gapline.model.tables import RUN_KEY, RunKey
-    from gapline.scoring.reading import reference_column
-    from gapline.scoring.resolution import resolution_bound
-    from gapline.scoring.stated import check_stated_integrals
+    from gapline.scoring.printed_integrals import check_stated_integrals, resolution_bound
+    from gapline.scoring.run_references import reference_column
 
     campaign = imported.campaign
     coarse = "resolution" in campaign.runs.columns
@@ -354,8 +353,8 @@ def _left_out_tables(facts: dict[str, Any]) -> "list[Table]":
 
 def _print_survey(survey: "Survey", later: dict[str, Any], as_json: bool) -> int:
     """Print the table of a dry run; exit code 1 where the import itself would be refused."""
-    from gapline.capture.importer import build_import
     from gapline.errors import GaplineError
+    from gapline.logs.importer import build_import
 
     refused: GaplineError | None = None
     try:

@@ -5,8 +5,8 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import options
-from gapline.cli.working import show_work
-from gapline.model.doing import doing
+from gapline.cli.output import show_work
+from gapline.contract.progress import doing
 from gapline.terminal import say_words
 
 
@@ -28,13 +28,13 @@ def command(sources: tuple[str, ...], output: str, flat: bool, **choices: Any) -
     from functools import partial
     from pathlib import Path
 
-    from gapline.capture.direction import state_sense
-    from gapline.capture.merge import parts_of, write_parts
-    from gapline.capture.read import matching, read
+    from gapline.campaign.join import join_campaigns
+    from gapline.campaign.partitions import Part
+    from gapline.campaign.store import read_manifest
     from gapline.cli.export import FILTERS, contents, filter_and_count
-    from gapline.model.join import join_campaigns
-    from gapline.model.store import read_manifest
-    from gapline.model.store_parts import Part
+    from gapline.traces.direction import state_sense
+    from gapline.traces.merge import parts_of, write_parts
+    from gapline.traces.read import matching, read
 
     show_work()
     doing("reading")

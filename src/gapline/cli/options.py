@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from gapline.cli import completion
-from gapline.cli.working import show_work
+from gapline.cli.output import show_work
 from gapline.contract.choices import InputChoices, choice_values, find_choice
 from gapline.errors import UsageError
 from gapline.terminal import say, say_json, say_words
@@ -49,7 +49,7 @@ class StudyDirectory(click.Path):
             from pathlib import Path
 
             if Path(value).is_file():
-                from gapline.capture.opened import refuse_package
+                from gapline.traces.package_source import refuse_package
 
                 refuse_package(value, command=command, instead=_INSTEAD[command].format(path=value))
         return super().convert(value, param, ctx)
@@ -78,8 +78,7 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 def _limit_memory(context: click.Context, _option: click.Parameter, amount: str | None) -> None:
     if amount is not None:
-        from gapline.model.budget import limited_memory
-        from gapline.model.heap import use_one_heap
+        from gapline.files.memory import limited_memory, use_one_heap
 
         use_one_heap()
         # Until the command ends, for all that it does.
@@ -323,9 +322,9 @@ def open_on(sources: Iterable[str], *, on: str | None, **choices: Any) -> "Study
     if on is None:
         show_work()
         return open_study(*sources, **choices)
-    from gapline.model.remote import is_url
+    from gapline.campaign.remote import is_url
+    from gapline.executors.tasks import open_workers
     from gapline.run.progress import task_progress
-    from gapline.run.where.tasks import open_workers
 
     context = click.get_current_context()
     assert context is not None
@@ -384,7 +383,7 @@ def write_output(place: str, content: bytes) -> None:
     """Write a file that the caller names, and say so."""
     from pathlib import Path
 
-    from gapline.model.writing import refuse_no_file, write_atomically
+    from gapline.files.atomic_write import refuse_no_file, write_atomically
 
     refuse_no_file(Path(place))
     write_atomically(Path(place), lambda stream: stream.write(content))
@@ -411,7 +410,7 @@ def study_document(opened: "Study") -> dict[str, Any]:
 
 def print_lines(label: str, facts: Iterable[object], *, err: bool = False) -> None:
     """Print each fact behind the label, broken at its spaces where it is long, whatever characters it holds."""
-    from gapline.model.text import printable
+    from gapline.text import printable
 
     for fact in facts:
         say_words(f"{label}{printable(fact)}", err=err)
@@ -420,7 +419,7 @@ def print_lines(label: str, facts: Iterable[object], *, err: bool = False) -> No
 def print_remarks(opened: "Study") -> int:
     """Print notes and problems of the reading; return the exit code that alarms ask for."""
     from gapline.errors import listing
-    from gapline.model.text import counted, printable
+    from gapline.text import counted, printable
 
     print_lines("note: ", [note for note in opened.notes() if note != opened.scores[0].beaten])
     read = opened.campaign.diagnostics

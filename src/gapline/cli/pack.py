@@ -8,7 +8,7 @@ from gapline.cli import options
 from gapline.terminal import say, say_words
 
 if TYPE_CHECKING:
-    from gapline.archive.pack import Packed
+    from gapline.package.pack import Packed
 
 SHOWN = 20
 
@@ -36,7 +36,7 @@ def command(study: str, output: str, as_json: bool, **choices: Any) -> int:
 
     Example: gapline pack my-study -o my-study.zip
     """
-    from gapline.archive.pack import pack
+    from gapline.package.pack import pack
     from gapline.run.progress import phase_progress
 
     with phase_progress() as tell:
@@ -49,10 +49,10 @@ def command(study: str, output: str, as_json: bool, **choices: Any) -> int:
 
 
 def _show(packed: "Packed") -> None:
-    from gapline.archive.left_out import NEVER
+    from gapline.contract.layout import DOCUMENT
     from gapline.errors import listing
-    from gapline.model.package import DOCUMENT
-    from gapline.model.text import counted
+    from gapline.package.left_out import NEVER
+    from gapline.text import counted
 
     say_words(f"wrote {packed.path}: {counted(len(packed.members), 'file')}, {packed.coverage}")
     say(packed.identity.sha256)

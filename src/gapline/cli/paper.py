@@ -5,7 +5,7 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import completion, options
-from gapline.cli.working import show_work
+from gapline.cli.output import show_work
 from gapline.terminal import say_words
 
 
@@ -39,8 +39,8 @@ def command(
     """
     from pathlib import Path
 
-    from gapline.paper.write import check_paper_folder, write_paper
     from gapline.report.drawing import FILE_FORMATS
+    from gapline.report.paper.write import check_paper_folder, write_paper
     from gapline.study import open_study
 
     canvas = options.canvas_of(width=width, no_title=no_title, captions=captions, font_size=font_size, grey=grey)

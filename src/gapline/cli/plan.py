@@ -4,8 +4,8 @@ from typing import Any
 
 import rich_click as click
 
-from gapline.cli import options, tables
-from gapline.cli.working import show_work
+from gapline.cli import options, output
+from gapline.cli.output import show_work
 from gapline.terminal import say
 
 
@@ -46,7 +46,7 @@ from gapline.terminal import say
     metavar="N",
     help="Seeds per instance (repeatable).",
 )
-@tables.options
+@output.options
 @options.as_json
 def command(
     *,
@@ -68,9 +68,9 @@ def command(
     Example: gapline plan pilot/ --detect 0.005 --power 0.8 --seeds 1 --seeds 3
     """
     from gapline.errors import UsageError, listing
-    from gapline.report.tables.plan import plan_table
+    from gapline.report.tables.design import plan_table
+    from gapline.statistics.power import power_table
     from gapline.study import open_study
-    from gapline.summary.power import power_table
 
     show_work()
     study = open_study(*sources, **choices)
@@ -99,5 +99,5 @@ def command(
     options.print_first(study)
     options.print_lines("", plan.words())
     say()
-    tables.show([plan_table(plan)], outputs=outputs, all_columns=all_columns, document=answer)
+    output.show([plan_table(plan)], outputs=outputs, all_columns=all_columns, document=answer)
     return options.print_remarks(study)

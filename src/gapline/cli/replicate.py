@@ -8,8 +8,8 @@ from gapline.cli import options
 from gapline.terminal import say, say_words
 
 if TYPE_CHECKING:
-    from gapline.archive.intended import Intended
-    from gapline.archive.replicate import Replication
+    from gapline.package.replicate import Replication
+    from gapline.package.replication_plan import Intended
 
 
 @click.command("replicate")
@@ -43,8 +43,8 @@ def command(package: str, output: str, plan: bool, markdown: str | None, as_json
 
     Example: gapline replicate study.zip -o again --panels 'demo-*' --seeds 1..2
     """
-    from gapline.archive.replicate import plan_replication, replicate
     from gapline.errors import UsageError
+    from gapline.package.replicate import plan_replication, replicate
     from gapline.run.progress import progress_for_terminal
 
     if as_json and markdown == "-":

@@ -39,7 +39,7 @@ def command(
     """
     from pathlib import Path
 
-    from gapline.model.layout import RESULTS, is_study
+    from gapline.contract.layout import RESULTS, is_study
     from gapline.report.drawing import FILE_FORMATS
     from gapline.report.results import RESULTS_FILE
     from gapline.report.write import PAGE, check_report_folder, write_report

@@ -36,11 +36,11 @@ def command(study: str, calibrate: bool, no_check: bool, no_pin: bool, as_json: 
 
     Example: gapline run my-study -j 2
     """
-    from gapline.cli.next_steps import print_next, scoring_commands
-    from gapline.model.diagnostics import Diagnostics
-    from gapline.model.text import counted
+    from gapline.campaign.diagnostics import Diagnostics
+    from gapline.cli.output import print_next, scoring_commands
     from gapline.run.campaign import resume_command, run_study
     from gapline.run.progress import progress_for_terminal
+    from gapline.text import counted
 
     if calibrate:
         from gapline.run.calibrate import calibrate_here

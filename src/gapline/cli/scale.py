@@ -2,7 +2,7 @@
 
 import rich_click as click
 
-from gapline.cli import completion, options, tables
+from gapline.cli import completion, options, output
 
 
 # A score below zero begins with a dash and is no option.
@@ -16,7 +16,7 @@ from gapline.cli import completion, options, tables
     shell_complete=completion.kernels,
     help="squeezed, maxform, berthold, dimacs:THETA, raw (repeatable; default: those of the paper).",
 )
-@tables.options
+@output.options
 @options.as_json
 def command(
     scores: tuple[float, ...],
@@ -33,7 +33,7 @@ def command(
 
     Example: gapline scale 0.05 --raw-gap 0.01
     """
-    from gapline.report.tables.scale import scale_reports
+    from gapline.report.tables.kernels import scale_reports
     from gapline.scoring.convert import SCALE_KERNELS, scale_table
 
     frame = scale_table(scores, raw_gaps, kernels=kernels or SCALE_KERNELS)
@@ -41,5 +41,5 @@ def command(
     if as_json:
         options.print_json(document)
         return 0
-    tables.show(scale_reports(frame), outputs=outputs, all_columns=all_columns, document=lambda: document)
+    output.show(scale_reports(frame), outputs=outputs, all_columns=all_columns, document=lambda: document)
     return 0

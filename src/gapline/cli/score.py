@@ -4,7 +4,7 @@ from typing import Any
 
 import rich_click as click
 
-from gapline.cli import completion, options, tables
+from gapline.cli import completion, options, output
 from gapline.terminal import say_words
 
 
@@ -27,7 +27,7 @@ from gapline.terminal import say_words
 )
 @click.option("--per-run", is_flag=True, help="Also print every run.")
 @click.option("--intervals", is_flag=True, help="Show the interval of each mean too (--interval, --level).")
-@tables.options
+@output.options
 @click.option("--csv", "as_csv", is_flag=True, help="Print the table as CSV, numbers in full; runs with --per-run.")
 @options.as_json
 def command(
@@ -50,10 +50,10 @@ def command(
     from dataclasses import replace
 
     from gapline.errors import UsageError, listing
-    from gapline.report import printing
-    from gapline.report.documents import score_document
-    from gapline.report.tables.runs import run_table
-    from gapline.summary.means import summarise
+    from gapline.report import reading_text
+    from gapline.report.reading_text import score_document
+    from gapline.report.tables.health import run_table
+    from gapline.statistics.means import summarise
 
     own = [name for name in statistics if name.startswith("python:")]
     ways = [name for name in statistics if name not in own] or ["mean"]
@@ -75,10 +75,10 @@ def command(
         if intervals:
             read = study if number == 0 else replace(study, references=study.references[number : number + 1])
             spans = {"intervals": read.intervals, "no_intervals": read.no_intervals}
-        readings.append((scores, summary, printing.negative_lines(scores), spans))
+        readings.append((scores, summary, reading_text.negative_lines(scores), spans))
         if as_json:
             continue
-        means.append(printing.score_table(summary, alarms=study.alarms, **spans))
+        means.append(reading_text.score_table(summary, alarms=study.alarms, **spans))
         if per_run:
             runs.append(run_table(scores, alarms=study.alarms))
 
@@ -103,9 +103,9 @@ def command(
     # As CSV one table alone; on a screen the means come first, the runs behind them.
     one = as_csv or any(output.lower().endswith(".csv") for output in outputs)
     shown = runs if one and runs else [*means, *runs]
-    tables.show(shown, outputs=outputs, all_columns=all_columns, document=answer, as_csv=as_csv)
+    output.show(shown, outputs=outputs, all_columns=all_columns, document=answer, as_csv=as_csv)
     if as_csv:
         return 1 if study.alarms else 0
-    for line in printing.note_lines([line for _, _, below, _ in readings for line in below]):
+    for line in reading_text.note_lines([line for _, _, below, _ in readings for line in below]):
         say_words(line)
     return options.print_remarks(study)

@@ -39,14 +39,14 @@ def command(
     if token is not None and (not token.isascii() or not token.isprintable() or len(token) < 8 or " " in token):
         raise UsageError("--token: expected at least 8 letters, digits or signs, without spaces")
     # Before Polars is loaded, which starts its threads then.
-    from gapline.serve.quiet import go_quietly
+    from gapline.live.cpu_affinity import go_quietly
 
     go_quietly()
     try:
-        from gapline.serve.server import serve
+        from gapline.live.server import serve
     except ModuleNotFoundError as error:
         raise EnvironmentLacksError.for_extra(str(error.name), "serve") from error
-    from gapline.serve.foreign import opener
+    from gapline.live.trace_follower import opener
 
     def tell(address: str) -> None:
         say(address)

@@ -4,14 +4,14 @@ from typing import Any
 
 import rich_click as click
 
-from gapline.cli import completion, options, tables
-from gapline.cli import snapshot_words as words
+from gapline.cli import completion, options, output
+from gapline.cli import snapshot_options as words
+from gapline.cli.output import show_work
 from gapline.cli.snapshot_fold import fold
 from gapline.cli.snapshot_log import log, page
-from gapline.cli.working import show_work
-from gapline.model.doing import doing
-from gapline.model.text import counted
+from gapline.contract.progress import doing
 from gapline.terminal import say, say_words
+from gapline.text import counted
 
 
 @click.group("snapshot", context_settings={"help_option_names": ["-h", "--help"]})
@@ -51,8 +51,8 @@ def freeze(sources: tuple[str, ...], name: str, output: str, validation: str, as
 
     Example: gapline snapshot freeze mamut:store@v1.2 --objective Duration --name v1.2 -o references/v1.2.json
     """
-    from gapline.reference.alarm import find_alarms
-    from gapline.reference.freeze import freeze as freeze_store
+    from gapline.references.alarms import find_alarms
+    from gapline.references.freeze import freeze as freeze_store
 
     show_work()
     doing("reading the stores")
@@ -81,7 +81,7 @@ def freeze(sources: tuple[str, ...], name: str, output: str, validation: str, as
 @click.argument("new", type=click.Path(dir_okay=False))
 @words.TOLERANCE
 @words.SENSE
-@tables.options
+@output.options
 @options.as_json
 def diff(
     *,
@@ -97,10 +97,10 @@ def diff(
 
     Example: gapline snapshot diff references/mine.json references/mine-2.json
     """
-    from gapline.reference.alarm import find_alarms
-    from gapline.reference.comparable import rewritten_instances
-    from gapline.reference.diff import diff_snapshots
-    from gapline.reference.snapshot import Snapshot
+    from gapline.references.alarms import find_alarms
+    from gapline.references.comparable import rewritten_instances
+    from gapline.references.diff import diff_snapshots
+    from gapline.references.snapshot import Snapshot
     from gapline.report.tables.snapshots import difference_table
 
     before, after = Snapshot.load(old), Snapshot.load(new)
@@ -116,7 +116,7 @@ def diff(
     table = difference_table(found.classes())
     if table.rows or outputs:
         say()
-        tables.show([table], outputs=outputs, all_columns=all_columns, document=lambda: document)
+        output.show([table], outputs=outputs, all_columns=all_columns, document=lambda: document)
     options.print_lines("note: ", notes)
     options.print_lines("ALARM ", alarms)
     return 1 if alarms else 0
@@ -135,9 +135,9 @@ def verify(files: tuple[str, ...], tolerance: float, sense: str | None, as_json:
     from pathlib import Path
 
     from gapline.errors import GaplineError
-    from gapline.reference.alarm import find_alarms
-    from gapline.reference.relatives import find_snapshot
-    from gapline.reference.snapshot import Snapshot
+    from gapline.references.alarms import find_alarms
+    from gapline.references.diff import find_snapshot
+    from gapline.references.snapshot import Snapshot
 
     results: list[dict[str, object]] = []
     whole = []
@@ -180,7 +180,7 @@ def verify(files: tuple[str, ...], tolerance: float, sense: str | None, as_json:
     shell_complete=options.instances,
     help="Only instances that match this name or pattern.",
 )
-@tables.options
+@output.options
 @options.as_json
 def show(file: str, patterns: tuple[str, ...], outputs: tuple[str, ...], all_columns: bool, as_json: bool) -> None:
     """Show a snapshot: where it comes from, and its values.
@@ -189,7 +189,7 @@ def show(file: str, patterns: tuple[str, ...], outputs: tuple[str, ...], all_col
     """
     from fnmatch import fnmatchcase
 
-    from gapline.reference.snapshot import Snapshot
+    from gapline.references.snapshot import Snapshot
     from gapline.report.tables.snapshots import value_table
 
     snapshot = Snapshot.load(file)
@@ -205,4 +205,4 @@ def show(file: str, patterns: tuple[str, ...], outputs: tuple[str, ...], all_col
         return
     words.print_facts(snapshot)
     say()
-    tables.show([value_table(kept)], outputs=outputs, all_columns=all_columns, document=lambda: document)
+    output.show([value_table(kept)], outputs=outputs, all_columns=all_columns, document=lambda: document)

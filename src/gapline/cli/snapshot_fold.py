@@ -5,11 +5,11 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import completion, options
-from gapline.cli import snapshot_words as words
-from gapline.cli.working import show_work
-from gapline.model.doing import doing
-from gapline.model.text import printable
+from gapline.cli import snapshot_options as words
+from gapline.cli.output import show_work
+from gapline.contract.progress import doing
 from gapline.terminal import say, say_words
+from gapline.text import printable
 
 
 @click.command("fold")
@@ -58,14 +58,14 @@ def fold(
 
     Example: gapline snapshot fold references/mine.json campaign/ theirs.csv --name mine-2 -o references/mine-2.json
     """
-    from gapline.capture.merge import contract_senses
-    from gapline.capture.read import read
     from gapline.envelope.build import build_envelopes
     from gapline.errors import UsageError
-    from gapline.reference.fold import fold as fold_sources
-    from gapline.reference.offers import read_offer
-    from gapline.reference.snapshot import Snapshot
-    from gapline.reference.sources import holds_values
+    from gapline.references.fold import fold as fold_sources
+    from gapline.references.fold_candidates import read_offer
+    from gapline.references.freeze import holds_values
+    from gapline.references.snapshot import Snapshot
+    from gapline.traces.merge import contract_senses
+    from gapline.traces.read import read
 
     show_work()
     doing("reading")

@@ -4,14 +4,13 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from gapline.cli import options, tables
-from gapline.cli import snapshot_words as words
-from gapline.model.text import counted, printable
+from gapline.cli import options, output
+from gapline.cli import snapshot_options as words
 from gapline.terminal import say, say_words
+from gapline.text import counted, printable
 
 if TYPE_CHECKING:
-    from gapline.reference.lineage import Link
-    from gapline.reference.log import SnapshotLog
+    from gapline.references.history import Link, SnapshotLog
 
 _FOLDERS = click.option(
     "--folder", "folders", multiple=True, type=click.Path(file_okay=False), help="A folder of parents (repeatable)."
@@ -26,7 +25,7 @@ _STORE = click.option("--store", metavar="mamut:PATH", help="A git store at hand
 @_STORE
 @words.TOLERANCE
 @words.SENSE
-@tables.options
+@output.options
 @options.as_json
 def log(
     *,
@@ -45,7 +44,7 @@ def log(
     Example: gapline snapshot log references/mine-2.json 'n=20/*' --store mamut:store
     """
     from gapline.errors import UsageError
-    from gapline.reference.log import snapshot_log
+    from gapline.references.history import snapshot_log
     from gapline.report.tables.snapshots import step_table
 
     if store is not None and not instances:
@@ -60,7 +59,7 @@ def log(
     if found.steps:
         say()
         table = step_table(found.steps, store)
-        tables.show([table], outputs=outputs, all_columns=all_columns, document=found.document)
+        output.show([table], outputs=outputs, all_columns=all_columns, document=found.document)
     options.print_lines("note: ", found.notes())
     options.print_lines("ALARM ", found.alarms)
     return code
@@ -87,8 +86,8 @@ def page(
 
     Example: gapline snapshot page references/mine-2.json -o chain.html
     """
-    from gapline.reference.log import snapshot_log
-    from gapline.report.chain.build import write_chain
+    from gapline.references.history import snapshot_log
+    from gapline.report.chain.page import write_chain
 
     found = snapshot_log(file, "*", folders=folders, store=store, tolerance=tolerance, sense=sense)
     write_chain(found, output)
@@ -113,7 +112,7 @@ def _summary(found: "SnapshotLog") -> str:
 
 
 def _print_link(link: "Link") -> None:
-    from gapline.reference.log import link_facts
+    from gapline.references.history import link_facts
 
     facts = link_facts(link)
     dated = f"as of {facts['as_of']}" if facts["as_of"] else "undated"

@@ -4,7 +4,7 @@ import shlex
 
 import rich_click as click
 
-from gapline.cli import options, tables
+from gapline.cli import options, output
 from gapline.terminal import say, say_words
 
 # Instances that a terminal lists one by one.
@@ -14,7 +14,7 @@ _SHOWN = 40
 @click.command("status")
 @options.study_directory
 @click.option("--plan", is_flag=True, help="Show what the contract asks for: the design, every instance, every arm.")
-@tables.options
+@output.options
 @options.as_json
 def command(study: str, plan: bool, outputs: tuple[str, ...], all_columns: bool, as_json: bool) -> None:
     """Say which runs of a study are done, running, interrupted, missing or failed, and how to go on.
@@ -24,15 +24,15 @@ def command(study: str, plan: bool, outputs: tuple[str, ...], all_columns: bool,
     if plan:
         show_plan(study, outputs=outputs, all_columns=all_columns, as_json=as_json)
         return
+    from gapline.contract.reading import waiting_words
+    from gapline.contract.tables import model_note
     from gapline.journal.attempts import superseded_words
-    from gapline.journal.cell_state import CellState
-    from gapline.journal.strays import stray_note
-    from gapline.model.reading import waiting_words
-    from gapline.model.tables import model_note
-    from gapline.model.text import printable
+    from gapline.journal.plan_coverage import CellState
+    from gapline.journal.unknown_files import stray_note
     from gapline.report.table import Column, word_table
     from gapline.run.campaign import resume_command
     from gapline.run.resume import study_status
+    from gapline.text import printable
 
     status = study_status(study)
     go_on = resume_command(status.study) if status.left else None
@@ -74,7 +74,7 @@ def command(study: str, plan: bool, outputs: tuple[str, ...], all_columns: bool,
     columns = (Column("state", text=True), Column("runs", spare=0), Column("how they ended", text=True))
     table = word_table("status", "Runs by state", columns, rows)
     say()
-    tables.show([table], outputs=outputs, all_columns=all_columns, document=lambda: answer)
+    output.show([table], outputs=outputs, all_columns=all_columns, document=lambda: answer)
     say()
     options.print_lines("  ", (f"{key}: {cause}" for key, cause in status.failed))
     if status.superseded:
@@ -102,10 +102,10 @@ def show_plan(study: str, *, outputs: tuple[str, ...], all_columns: bool, as_jso
 
     import polars as pl
 
-    from gapline.model.contract import load_contract
-    from gapline.model.design import evaluation_design, panel_design
-    from gapline.model.plan import Plan
-    from gapline.model.tables import model_note
+    from gapline.contract.contract import load_contract
+    from gapline.contract.design import evaluation_design, panel_design
+    from gapline.contract.plan import Plan
+    from gapline.contract.tables import model_note
     from gapline.report.table import frame_table
     from gapline.report.tables.design import design_table
     from gapline.solvers import simplified_arms
@@ -154,6 +154,6 @@ def show_plan(study: str, *, outputs: tuple[str, ...], all_columns: bool, as_jso
     if any(output.lower().endswith(".csv") for output in outputs):
         # Of three tables the one that has every instance is what a file of rows is for.
         found = found[-1:]
-    tables.show(found, outputs=outputs, all_columns=all_columns, document=lambda: answer)
+    output.show(found, outputs=outputs, all_columns=all_columns, document=lambda: answer)
     if len(contract.instances) > _SHOWN and not outputs:
         say(f"each of the {len(contract.instances):,} instances: gapline status {study} --plan --json")

@@ -20,10 +20,10 @@ def command(source: str, once: bool, **choices: Any) -> int:
 
     Example: gapline watch my-study
     """
-    from gapline.serve.quiet import go_quietly
+    from gapline.live.cpu_affinity import go_quietly
 
     go_quietly()
-    from gapline.serve.foreign import opener
-    from gapline.serve.watch import watch
+    from gapline.live.trace_follower import opener
+    from gapline.live.watch import watch
 
     return watch(source, opened=opener(**choices), once=once)

@@ -1,1 +1,1 @@
-"""What a study states about its analysis, and what a caller may state instead."""
+"""The contract of a study, its plan and choices, and the schemas and names that every folder shares."""

@@ -14,23 +14,23 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.capture.candidate_checks import check_accepted, note_far_late
-from gapline.envelope.accept import Accepted, accept_candidates
+from gapline.campaign.campaign import Campaign
+from gapline.campaign.scale import Scale, Senses, choose_scale
+from gapline.contract.argument_checks import expect
+from gapline.contract.fact_origins import was_announced
+from gapline.contract.result_table import Shown
+from gapline.contract.row_groups import Numbered, rows_of
+from gapline.contract.tables import RUN_KEY, RunKey, VerdictCode
+from gapline.contract.time_scale import is_scaled
+from gapline.contract.transforms import SYNTAX, Declared
 from gapline.envelope.hierarchy import HierarchyCheck, check_hierarchy
 from gapline.errors import HorizonError, ObjectiveError, TraceError, UncheckedError, UsageError, listing
-from gapline.model.campaign import Campaign
-from gapline.model.expected import expect
-from gapline.model.fact_origins import was_announced
-from gapline.model.numbered import Numbered, rows_of
-from gapline.model.scale import Scale, Senses, choose_scale
-from gapline.model.shown import Shown
-from gapline.model.tables import RUN_KEY, RunKey, VerdictCode
-from gapline.model.time_scale import is_scaled
-from gapline.model.transform import SYNTAX, Declared
-from gapline.model.workers import Workers
+from gapline.executors.executors import Workers
+from gapline.native.accept import Accepted, accept_candidates
+from gapline.traces.candidate_checks import check_accepted, note_far_late
 
 if TYPE_CHECKING:
-    from gapline.envelope.held import HeldSteps
+    from gapline.envelope.passes import HeldSteps
 
 Floats = NDArray[np.float64]
 _ROUNDING = 1e-12
@@ -142,7 +142,7 @@ def build_envelopes(
         Fills runs that state none and re-scores the others at a shorter one; a horizon beyond a run's own is refused,
         since nothing was seen there. An array has one for each run.
     transform
-        A declared transform of the objective, such as `shift:10` (see `gapline.model.transform`), with rules such as
+        A declared transform of the objective, such as `shift:10` (see `contract/transforms.py`), with rules such as
         `INSTANCE=shift:10` or `panel:NAME=shift:10` beside it.
     sense
         `min` or `max` for runs whose source says neither; a maximised objective without a transform is read through
@@ -156,7 +156,7 @@ def build_envelopes(
     workers
         Others who accept the candidates and keep the steps; the campaign has to lie in a directory that they see.
 
-    >>> from gapline.model.campaign import Campaign
+    >>> from gapline.campaign.campaign import Campaign
     >>> campaign = Campaign.from_runs([{"arm": "a", "instance": "i", "seed": 1, "horizon": 30.0,
     ...                                 "trace": [(5, 30.0), (7, 31.0), (7, 29.0), (31, 20.0)]}])
     >>> envelopes = build_envelopes(campaign)
@@ -175,7 +175,7 @@ def build_envelopes(
     if workers is None:
         columns = accept_candidates(campaign, scale, scored, count_unchecked=trusting)
     else:
-        from gapline.envelope.held import accept_there
+        from gapline.envelope.passes import accept_there
 
         columns, held = accept_there(campaign, scale, scored, workers, count_unchecked=trusting)
     _refuse_bad_runs(campaign, columns, scale)

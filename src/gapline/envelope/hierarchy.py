@@ -6,12 +6,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gapline.campaign.campaign import Campaign
+from gapline.contract.tables import HIERARCHY_VIOLATIONS, VerdictCode
+from gapline.contract.transforms import Transform
 from gapline.errors import listing
-from gapline.model.campaign import Campaign
-from gapline.model.scratch import piece_size
-from gapline.model.tables import HIERARCHY_VIOLATIONS, VerdictCode
-from gapline.model.text import counted
-from gapline.model.transform import Transform
+from gapline.files.scratch_arrays import piece_size
+from gapline.text import counted
 
 Floats = NDArray[np.float64]
 

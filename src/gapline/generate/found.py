@@ -1,23 +1,88 @@
-"""Which instances lie among files: of what problem, how large, with which sidecars; what cannot be used is named."""
+"""Instances among existing files: their problem, size and sidecars; unusable files are named."""
 
+import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
-from gapline.errors import UsageError, import_extra, listing
-from gapline.generate.files import Files, lacking
-from gapline.model.contract import default_name
-from gapline.model.expand import fits
-from gapline.model.problem import COLLECTION_MARKER, pointed_digest, sidecar_names
+from gapline.contract.contract import default_name
+from gapline.contract.expansion import fits
+from gapline.contract.instance_digest import COLLECTION_MARKER, pointed_digest, sidecar_names
+from gapline.errors import UsageError, found_at, import_extra, listing
+from gapline.files.open_file import most_bytes, read_regular
 
 Progress = Callable[[int, int], object]
+
+# No large-file pointer is longer.
+_POINTER_BYTES = 1024
+
+
+class Files(Protocol):
+    """A tree of files, named by paths from its top; instances are looked for under `root`, sidecars anywhere."""
+
+    @property
+    def root(self) -> str:
+        """The folder that is meant, empty for all of the tree."""
+
+    @property
+    def paths(self) -> Collection[str]:
+        """The path of every file."""
+
+    def read(self, paths: Sequence[str]) -> Iterator[bytes | None]:
+        """Yield the bytes of each file, None where they cannot be had."""
+
+    def sizes(self, paths: Sequence[str]) -> Iterator[int | None]:
+        """Yield the number of bytes of each file, None where they cannot be had."""
+
+
+class FolderFiles:
+    """The files in a folder and in the folders below, hidden ones left out."""
+
+    root = ""
+
+    def __init__(self, folder: Path) -> None:
+        if not folder.is_dir():
+            raise UsageError(f"{folder}: expected a folder of instances, got {found_at(folder)}")
+        self.folder = folder
+        self.paths: Collection[str] = dict.fromkeys(self._walk())
+
+    def _walk(self) -> Iterator[str]:
+        for place, folders, names in os.walk(self.folder):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            for name in names:
+                if not name.startswith("."):
+                    yield (Path(place) / name).relative_to(self.folder).as_posix()
+
+    def read(self, paths: Sequence[str]) -> Iterator[bytes | None]:
+        """Yield the bytes of each file."""
+        for path in paths:
+            file = self.folder / path
+            yield read_regular(file, most=most_bytes()) if file.is_file() else None
+
+    def sizes(self, paths: Sequence[str]) -> Iterator[int | None]:
+        """Yield the number of bytes of each file."""
+        for path in paths:
+            file = self.folder / path
+            yield file.stat().st_size if file.is_file() else None
+
+
+def lacking(files: Files, paths: Sequence[str]) -> set[str]:
+    """Return the files whose content is not there: absent from the tree or the clone, or pointers to large files."""
+    there = [path for path in paths if path in files.paths]
+    sizes = dict(zip(there, files.sizes(there), strict=True))
+    small = [path for path, size in sizes.items() if size is not None and size <= _POINTER_BYTES]
+    pointers = {
+        path for path, data in zip(small, files.read(small), strict=True) if data is not None and pointed_digest(data)
+    }
+    return {path for path in paths if sizes.get(path) is None or path in pointers}
+
 
 _DIMENSION = re.compile(r"^DIMENSION\s*:\s*(\d+)\s*$", re.MULTILINE)
 _TYPE = re.compile(r"^TYPE\s*:\s*(\S+)", re.MULTILINE)

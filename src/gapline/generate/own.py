@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from operator import methodcaller
 from pathlib import Path
 
-from gapline.generate.contract_text import NO_REFERENCE, contract_text
+from gapline.contract.layout import CONTRACT_FILE, INSTANCES
+from gapline.files.atomic_write import write_atomically
 from gapline.generate.draws import Draws
 from gapline.generate.staging import new_study
-from gapline.generate.study import Panel
-from gapline.model.layout import CONTRACT_FILE, INSTANCES
-from gapline.model.writing import write_atomically
+from gapline.generate.study import NO_REFERENCE, Panel, contract_text
 
 PANELS = (Panel(10, 2), Panel(20, 2))
 _SIDE = 1000

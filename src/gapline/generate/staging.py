@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from gapline.contract.layout import CONTRACT_FILE, INSTANCES
 from gapline.errors import UsageError
-from gapline.model.layout import CONTRACT_FILE, INSTANCES
-from gapline.model.writing import SUFFIX, naming
+from gapline.files.atomic_write import SUFFIX, naming
 
 
 @contextmanager

@@ -1,15 +1,160 @@
-"""A study that runs as it is: a commented contract and generated instances of two panels."""
+"""A study that runs as it is: generated instances of two panels and a commented contract."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from gapline.generate.contract_text import NO_REFERENCE, PROBLEMS, contract_text, frozen_reference, problem_arms
+from gapline.contract.contract import default_name
+from gapline.contract.layout import CONTRACT_FILE, INSTANCES
+from gapline.files.atomic_write import write_atomically
 from gapline.generate.staging import new_study
 from gapline.generate.write import refuse_unknown, write_instances
-from gapline.model.contract import default_name
-from gapline.model.layout import CONTRACT_FILE, INSTANCES
-from gapline.model.writing import write_atomically
+
+
+class ArmGroup(NamedTuple):
+    """Arms that stand together: name, solver and options of each, their tier, and what is to be said of them."""
+
+    arms: tuple[tuple[str, str, dict[str, str]], ...]
+    tier: int = 1
+    comment: str = ""
+
+
+class ProblemFacts(NamedTuple):
+    """What a study of a problem needs: a title, the name of its objective, arms that fit, and one declared contrast.
+
+    `generated_arms` fit the instances that gapline generates, and not every instance of the problem.
+    """
+
+    title: str
+    objective: str
+    arms: tuple[ArmGroup, ...]
+    contrast: tuple[str, str] = ("pyvrp", "ortools")
+    generated_arms: tuple[ArmGroup, ...] = ()
+
+
+_NATIVE = ArmGroup((("pyvrp", "pyvrp", {}), ("ortools", "ortools", {"metaheuristic": "guided_local_search"})))
+_KAYROS = ArmGroup((("kayros-ils", "kayros", {"strategy": "ils"}), ("kayros-aco", "kayros", {"strategy": "aco"})))
+_SLICED = ArmGroup(
+    (("pyvrp-mean", "pyvrp", {"slice": "mean"}), ("ortools-mean", "ortools", {"slice": "mean"})),
+    tier=2,
+    comment="""
+# These two plan with the mean travel time of the day. Their plans may miss the true time windows, which the checker
+# finds out: tier 2 is described, not compared.""",
+)
+_MIP = ArmGroup((("highs", "highs", {}), ("scip", "scip", {})))
+_WHOLE = ArmGroup(
+    (("cpsat", "cpsat", {}),),
+    comment="\n# CP-SAT computes in whole numbers: it takes programs of bounded integers, as these are.",
+)
+
+PROBLEMS = {
+    "tdvrptw": ProblemFacts(
+        "Time-dependent vehicle routing with time windows", "duration", (_KAYROS, _SLICED), ("kayros-ils", "kayros-aco")
+    ),
+    "vrptw": ProblemFacts("Vehicle routing with time windows", "distance", (_NATIVE,)),
+    "cvrp": ProblemFacts("Capacitated vehicle routing", "distance", (_NATIVE,)),
+    "mip": ProblemFacts("Mixed-integer programs", "cost", (_MIP,), ("highs", "scip"), (_WHOLE,)),
+}
+
+
+def problem_arms(problem: str, *, generated: bool = False, iterations: int | None = None) -> str:
+    """Return the arms of a problem; with `iterations` each stops after so many steps."""
+    facts = PROBLEMS[problem]
+    text = ""
+    for group in (*facts.arms, *(facts.generated_arms if generated else ())):
+        text += group.comment
+        for name, solver, chosen in group.arms:
+            options = [f"{key} = {quoted(value)}" for key, value in chosen.items()]
+            options += [f"iterations = {iterations}"] if iterations is not None else []
+            text += f"\n[[arms]]\nname = {quoted(name)}\nsolver = {quoted(solver)}\n"
+            text += f"options = {{ {', '.join(options)} }}\n" if options else ""
+            text += f"tier = {group.tier}\n" if group.tier > 1 else ""
+    return text
+
+
+NO_REFERENCE = """\
+# The best of the campaign itself. Freeze a snapshot before the first run for scores that stay comparable:
+# policy = "frozen" and snapshot = "references/NAME.json".
+policy = "analysis\""""
+
+
+def frozen_reference(snapshot: str, *, known: str = "Known before the first run.") -> str:
+    """Return the section of a reference that is frozen in a file of the study."""
+    return f'# {known}\npolicy = "frozen"\nsnapshot = {quoted(snapshot)}'
+
+
+def quoted(text: str) -> str:
+    """Return a text as TOML holds it.
+
+    >>> quoted('a "b"')
+    '"a \\\\"b\\\\""'
+    """
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def contract_text(
+    *,
+    name: str,
+    title: str,
+    objective: str,
+    checker: str,
+    horizon: float,
+    seeds: int | Sequence[int],
+    reference: str,
+    contrast: tuple[str, str],
+    instances: str,
+    arms: str,
+) -> str:
+    """Return the contract of a study; `reference`, `instances` and `arms` are its sections of these."""
+    return f"""# The contract of a study: what a reader needs to interpret its scores. See docs/contract.md.
+# gapline run DIR runs it, gapline status DIR shows how far it is, gapline score DIR scores it.
+
+# Each arm runs once on each instance with each seed{": a number means 1 to that number" * isinstance(seeds, int)}.
+seeds = {seeds if isinstance(seeds, int) else list(seeds)}
+
+[study]
+name = {quoted(name)}
+title = {quoted(title)}
+# For those who cite and find the study; it changes no number and may be filled in at any time (docs/replication.md).
+# description = "What the study asks, and how."
+# authors = [{{ given = "Ada", family = "Lovelace", orcid = "0000-0002-1825-0097", affiliation = "Engines" }}]
+# licence = "CC-BY-4.0"
+# keywords = ["anytime", "optimization"]
+# version = "1.0"
+# date = 2026-08-01
+# related = [{{ identifier = "10.1000/182", relation = "isSupplementTo" }}]
+
+[objective]
+name = {quoted(objective)}
+# "max" where larger values are better; an instance may state its own.
+sense = "min"
+# Every candidate is checked against the original problem, and its objective recomputed.
+validation = "checker"
+checker = {quoted(checker)}
+
+[time]
+# Seconds, announced to the solver. A second (grace) later it is told to stop.
+horizon = {float(horizon)!r}
+grace = 1.0
+threads = 1
+
+[reference]
+{reference}
+
+[score]
+kernel = "squeezed"
+weight = "uniform"
+goals = [0.0, 0.01, 0.05]
+
+[aggregate]
+# Panels count alike, whatever their number of instances.
+weighting = "panel"
+contrasts = [[{", ".join(map(quoted, contrast))}]]
+
+{instances.strip()}
+{arms}"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import math
 from gapline.errors import import_extra
 from gapline.generate.cvrp import draw_customers
 from gapline.generate.draws import Draws
-from gapline.generate.planted import plant_windows
+from gapline.generate.vrptw import plant_windows
 
 SIDE = 1000
 DAY = 6000

@@ -1,10 +1,58 @@
-"""VRPTW instances as Solomon files: windows around planted routes, a fleet a little larger than they need."""
+"""VRPTW instances as Solomon files: time windows around planted routes, which show that the windows can be kept."""
 
 import math
+from collections.abc import Callable
 
 from gapline.generate.cvrp import draw_customers
 from gapline.generate.draws import Draws
-from gapline.generate.planted import plant_windows
+
+Arrive = Callable[[int, int, float], float]
+
+
+def plant_windows(
+    draws: Draws,
+    points: list[tuple[int, int]],
+    arrive: Arrive,
+    *,
+    demands: list[int],
+    capacity: int,
+    service: int,
+    day: int,
+    widths: tuple[int, int],
+) -> tuple[list[tuple[int, int]], list[list[int]]]:
+    """Walk from the depot to near customers until the vehicle is full or the day over; put a window around each visit.
+
+    Returns the windows of depot (the first of the `points`) and customers, and the routes that keep them. `arrive` says
+    when one gets to the second vertex on leaving the first at a moment; `widths` are the shortest and longest window.
+    """
+    windows: list[tuple[int, int]] = [(0, day)] * len(points)
+    left = set(range(1, len(points)))
+    routes: list[list[int]] = []
+    while left:
+        route: list[int] = []
+        # A route starts anywhere in the first half of the day, so that windows spread over all of it.
+        here, leave = 0, float(draws.integer(0, day // 2))
+        while left:
+            x, y = points[here]
+            squares = {there: (points[there][0] - x) ** 2 + (points[there][1] - y) ** 2 for there in sorted(left)}
+            near = sorted(squares, key=squares.__getitem__)
+            # Not always the nearest: windows around greedy routes would be kept by any greedy solver.
+            there = draws.choice(near[:3]) if route else draws.choice(list(squares))
+            start = arrive(here, there, leave)
+            full = sum(demands[customer] for customer in [*route, there]) > capacity
+            if full or arrive(there, 0, start + service) > day:
+                break
+            width = draws.integer(*widths)
+            ready = max(0, int(start) - draws.integer(0, width))
+            # The due date is rounded up: the planted visit stays inside.
+            windows[there] = (ready, min(day, max(ready + width, int(start) + 1)))
+            route.append(there)
+            left.discard(there)
+            here, leave = there, start + service
+        if route:
+            routes.append(route)
+    return windows, routes
+
 
 SIDE = 100
 DAY = 600

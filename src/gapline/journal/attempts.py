@@ -9,12 +9,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from gapline.contract.file_names import slug
+from gapline.contract.layout import JOURNALS
+from gapline.contract.tables import RunKey
 from gapline.journal.read import Journal, JournalState, Outcome, read_journal
 from gapline.journal.records import Order
-from gapline.model.layout import JOURNALS
-from gapline.model.slug import slug
-from gapline.model.tables import RunKey
-from gapline.model.text import counted
+from gapline.text import counted
 
 _ATTEMPT = re.compile(r"attempt-(?!0+$)([0-9]{3,})")
 # With its events, or without them where nobody asks for them.

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import msgspec
 
+from gapline.contract.layout import CALIBRATIONS
 from gapline.errors import TraceError
+from gapline.files.atomic_write import naming
+from gapline.files.locks import append_whole, locked
+from gapline.files.open_file import read_document
 from gapline.journal.line import is_sealed, seal, unseal
-from gapline.journal.locks import append_whole, locked
-from gapline.model.layout import CALIBRATIONS
-from gapline.model.limits import read_document
-from gapline.model.writing import naming
 
 Value = str | int | float | bool | None
 

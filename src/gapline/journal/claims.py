@@ -14,13 +14,12 @@ from pathlib import Path
 
 import msgspec
 
+from gapline.contract.tables import RunKey
+from gapline.files.open_file import open_regular, read_regular
+from gapline.files.process_start import began
 from gapline.journal.attempts import attempts_of
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE
 from gapline.journal.records import Order, read_order
-from gapline.model.began import began
-from gapline.model.limits import read_regular
-from gapline.model.regular import open_regular
-from gapline.model.tables import RunKey
 
 CLAIM_FILE = "claim"
 LOCKS = Path("/proc/locks")

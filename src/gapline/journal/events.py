@@ -11,8 +11,8 @@ from typing import BinaryIO, overload
 import msgspec
 
 from gapline.errors import TraceError
+from gapline.files.open_file import open_regular
 from gapline.journal.records import Ending, Order
-from gapline.model.regular import open_regular
 
 _SOMETIMES = ("bound", "primary", "secondary")
 

@@ -20,16 +20,16 @@ from typing import IO, BinaryIO, NamedTuple, TypeVar
 
 import msgspec
 
+from gapline.contract.layout import INDEX, JOURNALS
+from gapline.contract.version import VERSION
+from gapline.files.atomic_write import write_atomically
+from gapline.files.locks import locked
+from gapline.files.open_file import open_regular
 from gapline.journal.attempts import CellRecord, attempts_of
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE, seal, unseal
-from gapline.journal.locks import locked
 from gapline.journal.read import JournalState, Outcome, read_journal
 from gapline.journal.records import Ending, Order
 from gapline.journal.verdicts import VerdictFacts, VerdictsHead, is_verdict_file, read_verdicts, scan_verdicts
-from gapline.model.layout import INDEX, JOURNALS
-from gapline.model.regular import open_regular
-from gapline.model.version import VERSION
-from gapline.model.writing import write_atomically
 
 # A gapline that reads more out of the same journal must not believe what an older one read.
 BY = f"{VERSION}/2"

@@ -8,14 +8,14 @@ from typing import BinaryIO
 
 import msgspec
 
+from gapline.contract.big_integers import EXACT, is_rounded
+from gapline.contract.tables import Proof, Reason, RunStatus
 from gapline.errors import TraceError
+from gapline.files.open_file import open_regular, reason_of
 from gapline.journal.events import Event, Events, Record, Said, decode_record, decode_said, present
 from gapline.journal.fairness import disturbances
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE, RECORD_SCHEMA, SCHEMA, unseal
 from gapline.journal.records import OVER_CAP, WHOLE_CAUSES, Ending, Order, read_order
-from gapline.model.exact import EXACT, is_rounded
-from gapline.model.regular import open_regular, reason_of
-from gapline.model.tables import Proof, Reason, RunStatus
 
 # Far beyond what a supervisor keeps of a line (16 MB), all of it escaped.
 MOST_LINE = 256 << 20

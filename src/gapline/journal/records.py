@@ -4,8 +4,8 @@ from pathlib import Path
 
 import msgspec
 
+from gapline.files.open_file import read_regular
 from gapline.journal.line import ORDER_FILE, SCHEMA, is_sealed, seal, unseal
-from gapline.model.limits import read_regular
 
 MEGABYTE = 1_000_000
 

@@ -20,19 +20,19 @@ from typing import Any
 
 import msgspec
 
+from gapline.campaign.store import file_digest
+from gapline.contract.contract import Contract, load_contract
+from gapline.contract.fact_origins import CHANGED, LATE_PLAN
+from gapline.contract.layout import CONTRACT_FILE, JOURNALS, REGISTER
+from gapline.contract.metadata import METADATA_FIELDS
+from gapline.contract.plan import Plan
+from gapline.contract.user_code import code_file
+from gapline.contract.version import VERSION
 from gapline.errors import IntegrityError
+from gapline.files.atomic_write import naming
+from gapline.files.locks import append_whole, locked
+from gapline.files.open_file import read_document, read_regular
 from gapline.journal.attempts import attempts_of
-from gapline.journal.locks import append_whole, locked
-from gapline.model.code import code_file
-from gapline.model.contract import Contract, load_contract
-from gapline.model.fact_origins import CHANGED, LATE_PLAN
-from gapline.model.layout import CONTRACT_FILE, JOURNALS, REGISTER
-from gapline.model.limits import read_document, read_regular
-from gapline.model.metadata import METADATA_FIELDS
-from gapline.model.plan import Plan
-from gapline.model.store import file_digest
-from gapline.model.version import VERSION
-from gapline.model.writing import naming
 
 _TAIL = re.compile(rb',"digest":"(sha256:[0-9a-f]{64})"\}\n\Z')
 

@@ -19,12 +19,11 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from gapline.contract.file_names import file_slug
+from gapline.files.atomic_write import write_atomically
+from gapline.files.open_file import most_bytes, read_regular, reason_of
 from gapline.journal.line import seal, unseal
 from gapline.journal.read import Outcome
-from gapline.model.limits import most_bytes, read_regular
-from gapline.model.regular import reason_of
-from gapline.model.slug import file_slug
-from gapline.model.writing import write_atomically
 
 _PREFIX, _SUFFIX = "verdicts-", ".jsonl"
 _PROGRAM = "command:"

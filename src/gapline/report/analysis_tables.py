@@ -6,22 +6,21 @@ from typing import Any
 
 import polars as pl
 
-from gapline.analysis.analyse import Analysis
+from gapline.contract.progress import doing
 from gapline.errors import UsageError, closest
-from gapline.model.doing import doing
 from gapline.report.order import ALARMED, order_arms
 from gapline.report.table import Table, frame_table
 from gapline.report.tables import sensitivity
 from gapline.report.tables.complementarity import pairs_table
 from gapline.report.tables.contrasts import contrast_table
-from gapline.report.tables.cutoffs import cutoff_table
 from gapline.report.tables.design import design_tables
 from gapline.report.tables.health import completeness_table, health_table, reason_table
 from gapline.report.tables.kernels import kernel_tables
 from gapline.report.tables.ladders import ladder_tables
 from gapline.report.tables.means import sentence
-from gapline.report.tables.neighbours import neighbour_tables
-from gapline.report.tables.transforms import transform_table
+from gapline.report.tables.measures import neighbour_tables
+from gapline.report.tables.sensitivity import cutoff_table, transform_table
+from gapline.study.analyse import Analysis
 
 Maker = Callable[[Analysis], Sequence[Table]]
 

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from gapline.analysis.neighbours.attainment_difference import AttainmentDifference, attainment_difference
-from gapline.analysis.neighbours.attainment_surface import attainment_surface
-from gapline.analysis.neighbours.ert import TARGETS, target_ecdf
 from gapline.errors import UsageError
-from gapline.model.text import printable
+from gapline.measures.attainment_surface import AttainmentDifference, attainment_difference, attainment_surface
+from gapline.measures.running_times import TARGETS, target_ecdf
+from gapline.report.canvas import log_words
 from gapline.report.curve_figure import CurveFigure, draw_curves, held, on_axis, time_axis
 from gapline.report.curves import series_documents
 from gapline.report.drawing import load_altair, style
@@ -23,10 +22,10 @@ from gapline.report.figures.attainment_difference import (
     draw_difference,
 )
 from gapline.report.terminal_plot import StepCurve, print_caption, print_plot
-from gapline.report.time_axis import log_words
 from gapline.scoring.moments import log_start
 from gapline.study import Study
 from gapline.terminal import say_words, width
+from gapline.text import printable
 
 # From the first arm attaining more to the second: how full a character is.
 SHADES = " ░▒▓█"

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gapline.report.canvas import drawn_from, log_words
 from gapline.report.drawing import Figure, line_look, load_altair, step_lines, titled
 from gapline.report.looks import COLOURS, DASHES, LEADERS, Look, grey_words, leading, looks_of
 from gapline.report.numbers import goal_words
-from gapline.report.time_axis import drawn_from, log_words
 from gapline.scoring.attainment import AttainmentCurves
 from gapline.scoring.curve import MeanCurves
 

@@ -1,4 +1,4 @@
-"""Mean and attainment curves as files and on the terminal."""
+"""Mean and attainment curves on the terminal and as files, with every step on request."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -7,24 +7,68 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
+from gapline.contract.version import VERSION
 from gapline.errors import UsageError
-from gapline.model.version import VERSION
-from gapline.model.writing import write_atomically
-from gapline.report.canvas import Canvas
+from gapline.files.atomic_write import write_atomically
+from gapline.files.scratch_arrays import spans
+from gapline.native.slices import AT_ONCE
+from gapline.report.canvas import Canvas, log_words
 from gapline.report.curve_figure import attainment_figure, draw_curves, mean_curve_figure
 from gapline.report.drawing import FILE_FORMATS, load_altair, style, write_drawing, write_file
-from gapline.report.every_step import EveryStep
 from gapline.report.numbers import goal_words
 from gapline.report.terminal_plot import StepCurve, print_caption, print_plot
-from gapline.report.time_axis import log_words
 from gapline.report.writers.csv import csv_pieces
 from gapline.scoring.attainment import AttainmentCurves, attainment_curve
-from gapline.scoring.curve import MeanCurves, Points, mean_curve
+from gapline.scoring.curve import MeanCurves, Points, group_curves, mean_curve
+from gapline.scoring.kernels import parse_kernel
 from gapline.scoring.moments import log_start, moments_of_both
+from gapline.statistics.bands import curve_bands, drawn_bands
 from gapline.study import Study
-from gapline.summary.bands import curve_bands, drawn_bands
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EveryStep:
+    """The mean curves of a study's first kernel by their groups, step by step."""
+
+    study: Study
+    by: tuple[str, ...]
+    relative: bool
+
+    def curves(self) -> Iterator[tuple[tuple[object, ...], Floats, Floats]]:
+        """Yield group, times and values of one curve after the other; in scratch files where they are long."""
+        study = self.study
+        kernel = parse_kernel(study.kernels[0], tolerance=study.tolerance)
+        found = group_curves(
+            study.envelopes,
+            study.references[0].snapshot,
+            kernel,
+            list(self.by),
+            weighting=study.weighting,
+            relative=self.relative,
+        )
+        return ((key, time, value) for key, time, value, _ in found)
+
+    def frames(self) -> Iterator[pl.DataFrame]:
+        """Yield the rows of `MeanCurves.frame`, some at a time."""
+        for key, time, value in self.curves():
+            for span in spans(len(time), most=AT_ONCE):
+                size = span.stop - span.start
+                named = {n: pl.Series([cell]).new_from_index(0, size) for n, cell in zip(self.by, key, strict=True)}
+                yield pl.DataFrame({**named, "time": time[span], "value": value[span]})
+
+    def documents(self) -> list[dict[str, Any]]:
+        """Return one entry per curve for JSON, which holds them all."""
+        return [
+            dict(zip(self.by, key, strict=True)) | {"time": time.tolist(), "value": value.tolist()}
+            for key, time, value in self.curves()
+        ]
+
 
 # Steps of all curves together from which on they are shown at moments, and how many of these there are: a screen has
 # fewer places, and a spreadsheet takes half as many rows.

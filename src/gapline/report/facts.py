@@ -1,4 +1,4 @@
-"""What is known of a study, gathered once: methods paragraph, macros, `results.json` and page all take it from here."""
+"""Facts about a study for methods, macros, `results.json` and page: each is stated here once."""
 
 import hashlib
 from dataclasses import dataclass
@@ -6,8 +6,11 @@ from typing import Any
 
 import polars as pl
 
-from gapline.model.fact_origins import FactOrigin, find_origins, was_announced
-from gapline.model.tables import FAILED
+from gapline.contract.fact_origins import FactOrigin, find_origins, was_announced
+from gapline.contract.tables import FAILED
+from gapline.contract.version import VERSION
+from gapline.report.headline import Evidence, Headline, write_headline
+from gapline.report.order import ArmOrder, order_arms
 from gapline.study import Study
 
 
@@ -150,7 +153,7 @@ def _horizon_source(study: Study) -> str | None:
     if was_announced(runs):
         return FactOrigin.JOURNAL
     if study.contract is not None:
-        from gapline.model.plan import Plan
+        from gapline.contract.plan import Plan
 
         planned = {cell.horizon for cell in Plan.of(study.contract).cells}
         if planned.issuperset(runs["announced"].drop_nulls()):
@@ -171,3 +174,43 @@ def recorded(runs: pl.DataFrame, name: str) -> tuple[str, ...]:
     if name not in runs.columns:
         return ()
     return tuple(sorted(str(value) for value in runs[name].drop_nulls().unique().to_list()))
+
+
+def heading(study: Study) -> list[str]:
+    """Return what every file says of where it comes from."""
+    return [
+        f"gapline {VERSION}; campaign {study.campaign_digest}",
+        *(f"package {package.name}: {package.sha256}, {package.swhid}" for package in study.packages),
+        *(f"reference {e.snapshot.name} ({e.policy}): {e.snapshot.digest}" for e in study.references),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """Who is compared and how they rank, what is known, and the one sentence above everything."""
+
+    order: ArmOrder
+    facts: StudyFacts
+    headline: Headline
+
+
+def make_statements(study: Study, /) -> Statements:
+    """Make the statements of a study."""
+    kernel = study.kernels[0]
+    order = order_arms(study.summary, alarms=study.alarms)
+    ranking, pairs = study.ranking, study.contrasts
+    evidence = Evidence(
+        kernel=kernel,
+        level=study.level,
+        means=dict(study.summary.frame.select("arm", kernel).iter_rows()),
+        instances=study.instance_set.instances,
+        ranking={} if ranking is None else {row["arm"]: row for row in ranking.frame.iter_rows(named=True)},
+        contrasts=[]
+        if pairs is None
+        else pairs.frame.sort("declared", descending=True, maintain_order=True).to_dicts(),
+        coverage=study.coverage,
+        no_intervals=study.no_intervals,
+        alarms=[alarm.instance for alarm in study.alarms],
+        empty=study.coverage.empty == study.coverage.runs,
+    )
+    return Statements(order, study_facts(study), write_headline(order, evidence))

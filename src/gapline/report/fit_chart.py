@@ -9,10 +9,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from gapline.report.canvas import FONT_SIZE, Canvas
+from gapline.report.canvas import FONT_SIZE, Canvas, broken_lines, text_width
 from gapline.report.looks import COLOURS
-from gapline.report.text_width import broken_lines, text_width
-from gapline.report.writers.short_names import short_names
+from gapline.report.writers.terminal import short_names
 
 # Pixels that Vega leaves around a drawing, and those of a legend's symbol with the space to the next entry.
 PADDING, SYMBOL = 5, 48

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gapline.contract.reading import Coverage
 from gapline.errors import listing
-from gapline.model.reading import Coverage
-from gapline.model.text import counted
 from gapline.report.numbers import number, p_words, signed
 from gapline.report.order import ArmOrder
-from gapline.summary.cells import TIE
+from gapline.statistics.cells import TIE
+from gapline.text import counted
 
 # With so few instances means are stated, and no arm is called better than another.
 FEW_INSTANCES = 2

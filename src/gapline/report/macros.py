@@ -2,19 +2,19 @@
 
 import polars as pl
 
-from gapline.analysis.analyse import Analysis
-from gapline.analysis.metric_sensitivity import mean_ratio
-from gapline.model.transform import shortest
-from gapline.model.version import VERSION
+from gapline.contract.transforms import shortest
+from gapline.contract.version import VERSION
 from gapline.report.facts import StudyFacts
 from gapline.report.headline import Headline
-from gapline.report.macro_file import Macro
 from gapline.report.numbers import count, number, p_value, percent
 from gapline.report.order import ArmOrder
 from gapline.report.tables.contrasts import compared_rows
 from gapline.report.tables.kernels import pooled_means, scored_kernels, shown_pairs
-from gapline.scoring.goals import attainment_name
+from gapline.report.writers.latex_text import Macro
+from gapline.scoring.endpoints import attainment_name
 from gapline.study import Study
+from gapline.study.analyse import Analysis
+from gapline.study.sensitivity import mean_ratio
 
 STUDY = "study"
 

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
+from gapline.contract.fact_origins import CHANGED, LATE_PLAN, FactOrigin, find_origins
+from gapline.contract.plan import Plan
+from gapline.contract.reading import Coverage
+from gapline.contract.version import VERSION
 from gapline.errors import listing
 from gapline.journal.fairness import who_kept
-from gapline.model.fact_origins import CHANGED, LATE_PLAN, FactOrigin, find_origins
-from gapline.model.plan import Plan
-from gapline.model.reading import Coverage
-from gapline.model.text import counted, error_bound
-from gapline.model.version import VERSION
-from gapline.reference.policy import NO_DATE, Policy
+from gapline.references.policy import NO_DATE, Policy
 from gapline.report.facts import StudyFacts, recorded
 from gapline.report.headline import Headline
 from gapline.report.numbers import goal_words
@@ -18,6 +17,7 @@ from gapline.report.writers.latex_text import comment, escape, number_cell
 from gapline.report.writers.markdown import plain
 from gapline.scoring.kernels import KernelCode, parse_kernel
 from gapline.study import Study
+from gapline.text import counted, error_bound
 
 NOT_DECLARED = "not declared"
 _FORMULAS = {

@@ -8,8 +8,7 @@ from typing import Any
 
 from gapline.errors import EnvironmentLacksError
 from gapline.report.canvas import Canvas, parse_width
-from gapline.report.drawing import load_altair, number_anew, printable_chart, style, write_file
-from gapline.report.drawn_file import About, finished_svg
+from gapline.report.drawing import About, finished_svg, load_altair, number_anew, printable_chart, style, write_file
 from gapline.report.fit_chart import fit_spec, fit_views, words_of
 
 RENDERER = "gapline"

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gapline.errors import listing
-from gapline.reference.alarm import Alarm
+from gapline.references.alarms import Alarm
 from gapline.report.numbers import DASH
-from gapline.summary.means import Summary
-from gapline.summary.ranking import rank_means
+from gapline.statistics.means import Summary
+from gapline.statistics.ranking import rank_means
 
 # What marks a row that an integrity alarm concerns.
 ALARMED = " (alarm)"
@@ -19,8 +19,8 @@ ALARMED = " (alarm)"
 class ArmOrder:
     """The arms as every output lists them: ranked ones best first, then the others of tier 1, then those of tier 2.
 
-    `compared` are the arms that ran the same instances (`gapline.model.instance_set`). `ranks` are of those that have a
-    mean, ties sharing the better one; it is empty where the kernel ranks nothing, and `unrankable` says why. `others`
+    `compared` are the arms that ran the same instances. `ranks` are of those that have a mean, ties sharing the better
+    one; it is empty where the kernel ranks nothing, and `unrankable` says why. `others`
     are arms of tier 1 that ran other instances, or all of them where no two ran the same, which `reason` says; by name.
     `outside` are the kernels that are out of their envelope here: shown, nothing of them is ranked or bold. `alarmed`
     are arms whose runs are part of an integrity alarm: their names are marked. Only a compared arm has a rank, is bold

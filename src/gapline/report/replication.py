@@ -5,15 +5,15 @@ from typing import Any
 import msgspec
 
 from gapline.errors import listing
-from gapline.model.replication import DISTURBED, Agreement, Conclusion, RankAgreement, Replicated
-from gapline.model.text import counted
 from gapline.report.numbers import signed
 from gapline.report.table import Table
 from gapline.report.tables.replication import conclusion_table, condition_table, shift_table
 from gapline.report.writers.markdown import plain, to_markdown
 from gapline.report.writers.terminal import print_table
 from gapline.study import Study
+from gapline.study.replication import DISTURBED, Agreement, Conclusion, RankAgreement, Replicated
 from gapline.terminal import say, say_words
+from gapline.text import counted
 
 
 def shown_replication(study: Study, /) -> Replicated | None:

@@ -13,12 +13,11 @@ import msgspec
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
+from gapline.contract.layout import RESULTS
+from gapline.contract.mistakes import field_mistakes, suggestion
 from gapline.errors import TraceError, UsageError, found_at, listing
-from gapline.model.layout import RESULTS
-from gapline.model.limits import read_document
-from gapline.model.mistakes import field_mistakes, suggestion
-from gapline.model.regular import reason_of
-from gapline.model.text import printable
+from gapline.files.open_file import read_document, reason_of
+from gapline.text import printable
 
 SCHEMA = "gapline.results/1"
 RESULTS_FILE = "results.json"

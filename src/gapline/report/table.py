@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from gapline.report.numbers import number
-from gapline.summary.cells import TIE
+from gapline.statistics.cells import TIE
 
 
 class Text(NamedTuple):

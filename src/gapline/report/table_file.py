@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from gapline.errors import UsageError, listing
-from gapline.model.writing import refuse_no_file, write_atomically
+from gapline.files.atomic_write import refuse_no_file, write_atomically
 from gapline.report.table import Table
 from gapline.report.writers.csv import to_csv
 from gapline.report.writers.latex import to_latex

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gapline.model.text import printable
 from gapline.report.looks import Look, looks_of
-from gapline.report.writers.short_names import legend_lines, short_names
+from gapline.report.writers.terminal import legend_lines, short_names
 from gapline.scoring.moments import axis_moments
 from gapline.terminal import cells as columns_of
 from gapline.terminal import console, width, wrapped
+from gapline.text import printable
 
 Floats = NDArray[np.float64]
 # The bit of each dot of a braille letter, by row and column; the last row came later to the standard.

@@ -6,50 +6,46 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from gapline.analysis.analyse import Analysis, analyse
+from gapline.campaign.store import file_digest
+from gapline.contract.argument_checks import expect
+from gapline.contract.progress import doing
+from gapline.contract.version import VERSION
 from gapline.errors import UsageError
-from gapline.model.doing import doing
-from gapline.model.environment import package_version
-from gapline.model.expected import expect
-from gapline.model.limits import read_regular
-from gapline.model.store import file_digest
-from gapline.model.version import VERSION
-from gapline.model.writing import check_directory, refuse_no_file
+from gapline.files.atomic_write import check_directory, refuse_no_file
+from gapline.files.open_file import read_regular
+from gapline.process.machine import package_version
 from gapline.report.analysis_tables import analysis_cutoff_table
 from gapline.report.canvas import Canvas
-from gapline.report.documents import score_document
 from gapline.report.drawing import FILE_FORMATS, style, write_drawing, write_file
-from gapline.report.facts import study_notes
+from gapline.report.facts import Statements, heading, make_statements, study_notes
 from gapline.report.figures.study import study_figures
-from gapline.report.heading import heading
-from gapline.report.macro_file import caption_macros, macro_file
 from gapline.report.macros import study_macros
 from gapline.report.methods import methods_clauses, methods_latex, methods_markdown
 from gapline.report.order import order_arms
 from gapline.report.page.build import write_page
 from gapline.report.page.seal import vega_bundle
+from gapline.report.reading_text import score_document
 from gapline.report.replication import replication_tables, shown_replication
 from gapline.report.results import RESULTS_FILE, SCHEMA
-from gapline.report.statements import Statements, make_statements
 from gapline.report.table import Table, shortened
 from gapline.report.tables.complementarity import grid_table, pairs_table
 from gapline.report.tables.contrasts import compared_rows, contrast_table
 from gapline.report.tables.design import design_tables
-from gapline.report.tables.health import health_table
+from gapline.report.tables.health import health_table, run_frame
 from gapline.report.tables.instances import instance_table
 from gapline.report.tables.kernels import kernel_tables
 from gapline.report.tables.ladders import ladder_tables
 from gapline.report.tables.means import arm_table, panel_table
-from gapline.report.tables.neighbours import neighbour_tables
-from gapline.report.tables.runs import run_frame
-from gapline.report.tables.sensitivity import pooled_table
-from gapline.report.tables.transforms import transform_table
+from gapline.report.tables.measures import neighbour_tables
+from gapline.report.tables.sensitivity import pooled_table, transform_table
 from gapline.report.writers.csv import to_csv
 from gapline.report.writers.latex import table_caption, to_latex
+from gapline.report.writers.latex_text import caption_macros, macro_file
 from gapline.report.writers.markdown import to_markdown
 from gapline.scoring.kernels import PAPER_KERNELS
+from gapline.statistics.means import summarise
 from gapline.study import Study
-from gapline.summary.means import summarise
+from gapline.study.analyse import Analysis, analyse
 
 PAGE = "report.html"
 TEXTS = ("macros.tex", "methods.md", "methods.tex")

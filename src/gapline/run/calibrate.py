@@ -16,12 +16,12 @@ from time import perf_counter
 
 import numpy as np
 
+from gapline.contract.layout import CAMPAIGN, CONTRACT_FILE, JOURNALS, is_study
 from gapline.errors import GaplineError, UsageError
+from gapline.executors.place import read_place
 from gapline.journal.calibration import Calibration, add_calibration
-from gapline.model.layout import CAMPAIGN, CONTRACT_FILE, JOURNALS, is_study
+from gapline.process.machine import describe_machine, load_average
 from gapline.run.campaign import rebuild_campaign
-from gapline.run.process.machine import describe_machine, load_average
-from gapline.run.where.place import read_place
 
 # Another name for any change of the work: seconds of two work loads are not comparable.
 WORK = "gapline-mix/1"

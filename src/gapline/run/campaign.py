@@ -1,11 +1,15 @@
-"""`run_study`: from a contract to journals, verdicts and a campaign, resuming whatever was begun before."""
+"""Run a study: its cells in order, those that another runner holds, and other names of the same directory."""
 
+import hashlib
 import os
 import shlex
 import signal
+import stat
+import tempfile
 import threading
+import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,31 +19,123 @@ from types import FrameType
 
 import msgspec
 
-from gapline.capture.renew import renew_campaign
-from gapline.errors import EnvironmentLacksError, IntegrityError, UsageError
-from gapline.journal.cell_state import CellState
+from gapline.campaign.campaign import Campaign
+from gapline.contract.contract import Contract, load_contract
+from gapline.contract.layout import JOURNALS, OPTIONS_FILE
+from gapline.contract.plan import Cell, Plan, default_order_seed, resolve_program, shuffle_cells
+from gapline.contract.tables import model_note
+from gapline.errors import EnvironmentLacksError, IntegrityError, UsageError, listing
+from gapline.executors.heartbeat import clear_heartbeats
+from gapline.executors.place import read_place
+from gapline.files.atomic_write import write_atomically
+from gapline.files.locks import locked
+from gapline.files.open_file import read_regular
 from gapline.journal.index import open_index
-from gapline.journal.locks import locked
+from gapline.journal.plan_coverage import CellState
+from gapline.journal.rebuild import renew_campaign
 from gapline.journal.register import declare, register_plan
-from gapline.model.campaign import Campaign
-from gapline.model.contract import Contract, load_contract
-from gapline.model.layout import JOURNALS, OPTIONS_FILE
-from gapline.model.limits import read_regular
-from gapline.model.plan import Cell, Plan, default_order_seed, resolve_program, shuffle_cells
-from gapline.model.tables import model_note
-from gapline.model.writing import write_atomically
-from gapline.run.alias import is_utf8, utf8_alias
-from gapline.run.cell import CellResult, RunSettings
-from gapline.run.changed import instance_digests, program_digests
+from gapline.process.control import Control
+from gapline.run.cell import CLEAR_WITHIN, CellResult, RunSettings
 from gapline.run.check_run import CheckSettings, identify_checker
-from gapline.run.held import run_and_wait
+from gapline.run.claim import holder, is_claimed, wake_orphans
 from gapline.run.placement import ReadyPlace, open_place, run_cells
-from gapline.run.process.control import Control
+from gapline.run.program_changes import instance_digests, program_digests
 from gapline.run.progress import Progress
 from gapline.run.resume import state_for_runner
-from gapline.run.where.heartbeat import clear_heartbeats
-from gapline.run.where.place import read_place
 from gapline.solvers import arms_lack, simplified_arms, solver_identity
+
+
+def is_utf8(path: Path) -> bool:
+    """Say whether a path is text."""
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def utf8_alias(study: Path, *, on: str | None = None) -> Path:
+    """Return a path to the study that is UTF-8: a link in a temporary folder of this machine.
+
+    It is the same each time, since what is run is part of the conditions of a run, and stays for other runners.
+    """
+    hint = "rename the folder"
+    if on is not None and not on.startswith("local"):
+        raise UsageError(f"{study}: expected a path in UTF-8 for runs on other machines", hint=hint)
+    name = hashlib.sha256(os.fsencode(study)).hexdigest()[:16]
+    folder = Path(tempfile.gettempdir()) / f"gapline-{os.getuid()}-{name}"
+    if not is_utf8(folder):
+        raise UsageError(f"{study}: expected a path in UTF-8, or a temporary folder with one", hint=hint)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    facts = folder.lstat()
+    # In a folder that all can write to, somebody else may have made it first.
+    if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.getuid() or facts.st_mode & 0o022:
+        raise UsageError(f"{folder}: expected a folder that only its owner can write to", hint="remove it")
+    alias = folder / "study"
+    if not alias.is_symlink() or alias.readlink() != study:
+        fresh = folder / f".{os.getpid()}"
+        fresh.symlink_to(study)
+        fresh.replace(alias)
+    return alias
+
+
+LOOK_AT_HELD_EVERY = 0.2
+
+RunCells = Callable[[Sequence[Cell]], Iterator[tuple[Cell, CellResult]]]
+
+
+def run_and_wait(
+    cells: Sequence[Cell],
+    run: RunCells,
+    settings: RunSettings,
+    *,
+    stopping: Callable[[], bool],
+    say: Callable[[str], None],
+) -> Iterator[tuple[Cell, CellResult]]:
+    """Run cells; wait for those that others have, and run what they leave undone.
+
+    A run of another takes its horizon, its grace and some seconds more. What is held longer than that comes back as
+    "busy", with the holder's name.
+    """
+    while True:
+        held: list[Cell] = []
+        for cell, result in run(cells):
+            if result.outcome == "busy":
+                held.append(cell)
+            else:
+                yield cell, result
+        if not held or not _one_is_free(held, settings, stopping=stopping, say=say):
+            break
+        cells = held
+    for cell in held:
+        yield cell, CellResult(cell.key, "busy", problems=(held_by(cell, settings),))
+
+
+def _one_is_free(
+    cells: list[Cell], settings: RunSettings, *, stopping: Callable[[], bool], say: Callable[[str], None]
+) -> bool:
+    """Wait until one of the cells is free; False when that takes too long, or once `stopping` says so."""
+    directories = [cell.directory(settings.study) for cell in cells]
+    longest = max(cell.horizon for cell in cells) + settings.grace + settings.kill_after + CLEAR_WITHIN
+    start = time.monotonic()
+    told = False
+    while all(map(is_claimed, directories)):
+        waited = time.monotonic() - start
+        if stopping() or waited > longest:
+            return False
+        if not told:
+            told = True
+            say(f"waiting for {listing((held_by(cell, settings) for cell in cells), most=3)}")
+        for directory in directories:
+            # A supervisor whose runner died ends by itself, unless it was stopped.
+            wake_orphans(directory, kill=waited > CLEAR_WITHIN)
+        time.sleep(LOOK_AT_HELD_EVERY)
+    return True
+
+
+def held_by(cell: Cell, settings: RunSettings) -> str:
+    """Say which cell it is and who has it."""
+    return f"{cell.key}: held by {holder(cell.directory(settings.study))}"
 
 
 @dataclass(slots=True)

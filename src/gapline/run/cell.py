@@ -10,27 +10,27 @@ from typing import Any
 
 import msgspec
 
+from gapline.contract.contract import Contract
+from gapline.contract.instance_digest import problem_digest_of
+from gapline.contract.ladders import LADDER, LADDER_STEP, ladder_record
+from gapline.contract.plan import Cell
+from gapline.contract.tables import CARRIED, RUNS, RunKey, RunStatus
 from gapline.errors import IntegrityError
+from gapline.executors.core_leases import Slot
+from gapline.files.atomic_write import write_atomically
 from gapline.journal.attempts import attempt_number, read_cell
 from gapline.journal.fairness import MUCH_SHARED, disturbances
 from gapline.journal.line import ORDER_FILE
 from gapline.journal.read import Journal, read_journal, run_status
 from gapline.journal.records import WHOLE_CAUSES, Caps, Ending, Order, order_text
-from gapline.model.contract import Contract
-from gapline.model.ladders import LADDER, LADDER_STEP, ladder_record
-from gapline.model.plan import Cell
-from gapline.model.problem import problem_digest_of
-from gapline.model.tables import CARRIED, RUNS, RunKey, RunStatus
-from gapline.model.writing import write_atomically
-from gapline.run.changed import InstanceLostError, digest_of, program_digests, refuse_changed
+from gapline.process.cgroup import end_group, known_base
+from gapline.process.control import Control
+from gapline.process.machine import describe_machine, frequency_policy, load_average
+from gapline.process.nursery import Loss, start_supervisor
+from gapline.process.tree import signal_all, strays
 from gapline.run.check_run import CheckSettings, check_attempt
 from gapline.run.claim import claim, new_attempt
-from gapline.run.process.cgroup import end_group, known_base
-from gapline.run.process.control import Control
-from gapline.run.process.machine import describe_machine, frequency_policy, load_average
-from gapline.run.process.nursery import Loss, start_supervisor
-from gapline.run.process.tree import signal_all, strays
-from gapline.run.where.pin import Slot
+from gapline.run.program_changes import InstanceLostError, digest_of, program_digests, refuse_changed
 from gapline.solvers import command_line, model_of
 
 # Of the fields of an arm: where it runs and what it is given is said of each cell.

@@ -1,10 +1,11 @@
-"""Re-evaluate the captured candidates of runs, in a process apart, and keep the verdicts beside the journal."""
+"""Check the captured candidates of runs in a separate process, and store the verdicts next to the journal."""
 
 import contextlib
 import datetime
 import hashlib
 import os
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -13,8 +14,15 @@ from typing import Self, TypeVar
 
 import msgspec
 
-from gapline.check.command import ERRORS_KEPT, LineProcess
+from gapline.campaign.store import file_digest
+from gapline.checkers.command import ERRORS_KEPT, LineProcess
+from gapline.contract.contract import load_contract
+from gapline.contract.instance_digest import problem_digest_of
+from gapline.contract.layout import JOURNALS
+from gapline.contract.tables import RunKey
 from gapline.errors import EnvironmentLacksError, GaplineError, TraceError, UsageError
+from gapline.executors.executors import Workers
+from gapline.files.atomic_write import write_atomically
 from gapline.journal.attempts import CellRecord, attempts_of, cells_of
 from gapline.journal.events import Events
 from gapline.journal.index import Index, open_index
@@ -29,14 +37,74 @@ from gapline.journal.verdicts import (
     verdicts_of,
     write_verdicts,
 )
-from gapline.model.contract import load_contract
-from gapline.model.layout import JOURNALS
-from gapline.model.problem import problem_digest_of
-from gapline.model.store import file_digest
-from gapline.model.tables import RunKey
-from gapline.model.workers import Workers
-from gapline.model.writing import write_atomically
-from gapline.run.check_cell import Answer, Identity, Question
+
+T = TypeVar("T")
+
+
+class Question(msgspec.Struct):
+    """A candidate's solution, by the sequence number of its event."""
+
+    seq: int
+    solution: msgspec.Raw
+
+
+class Answer(msgspec.Struct, omit_defaults=True):
+    """A verdict, or the failure of the checker."""
+
+    seq: int
+    valid: bool | None = None
+    objective: float | None = None
+    reason: str | None = None
+    failure: str | None = None
+
+
+class Identity(msgspec.Struct, omit_defaults=True):
+    """Who checks; or why nobody can."""
+
+    name: str = ""
+    version: str = ""
+    failure: str | None = None
+    exit_code: int = 1
+
+
+def main(name: str, instance: str) -> None:
+    """Answer until the questions end."""
+    answers = os.fdopen(os.dup(1), "wb", buffering=0)
+    # From here on a `print` of the checker, or of a C library below it, cannot get between the answers.
+    os.dup2(2, 1)
+    from gapline.checkers import CheckerFailure, load_checker
+    from gapline.errors import GaplineError
+    from gapline.process.tree import die_with_parent
+
+    # A checker that hangs would not see that its questions have ended.
+    die_with_parent()
+    try:
+        checker = load_checker(name)
+        identity = Identity(checker.name, checker.version)
+    except GaplineError as error:
+        answers.write(msgspec.json.encode(Identity(failure=str(error), exit_code=error.exit_code)) + b"\n")
+        return
+    answers.write(msgspec.json.encode(identity) + b"\n")
+    decode = msgspec.json.Decoder(Question).decode
+    for line in sys.stdin.buffer:
+        question = decode(line)
+        try:
+            verdict = checker.check(instance, msgspec.json.decode(question.solution))
+            answer = Answer(question.seq, verdict.valid, verdict.objective, verdict.reason or None)
+        except CheckerFailure as error:
+            # With what its program said: our standard error is kept by whoever asks.
+            traceback.print_exc()
+            answer = Answer(question.seq, failure=str(error))
+        # A checker is somebody's code: whatever it raises is its failure on this candidate, not ours.
+        except Exception as error:
+            traceback.print_exc()
+            answer = Answer(question.seq, failure=f"{type(error).__name__}: {error}")
+        answers.write(msgspec.json.encode(answer) + b"\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])
+
 
 # Longer than a checker that drives a program of its own waits for it.
 PATIENCE = 75.0
@@ -44,7 +112,6 @@ MOST_FAILURES = 3
 # Cells of one task, and tasks for each worker: enough of them that none waits long for the last.
 _MOST_AT_ONCE = 64
 _TASKS_EACH = 4
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +156,7 @@ class CheckerProcess:
 
     def __init__(self, study: Path, checker: str, instance: Path, cpus: Sequence[int]) -> None:
         # -P: the study directory is not on Python's path. A checker that is a module of the study is found by its name.
-        command = [sys.executable, "-P", "-m", "gapline.run.check_cell", checker, str(instance)]
+        command = [sys.executable, "-P", "-m", "gapline.run.check_run", checker, str(instance)]
         self._child = LineProcess(command, cwd=study)
         if cpus:
             with contextlib.suppress(OSError):
@@ -292,9 +359,9 @@ def check_study(
     say, progress
         Are told of lost workers, and how many runs are done of how many.
     """
+    from gapline.executors.place import read_place
+    from gapline.executors.tasks import open_workers
     from gapline.run.campaign import rebuild_campaign
-    from gapline.run.where.place import read_place
-    from gapline.run.where.tasks import open_workers
 
     study = Path(study_dir)
     place = None if on is None else read_place(on)

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from gapline.files.locks import lock_now, open_lock
+from gapline.files.open_file import read_regular
+from gapline.files.process_start import began
 from gapline.journal.attempts import attempt_number, attempts_of
 from gapline.journal.claims import CLAIM_FILE
-from gapline.journal.locks import lock_now, open_lock
-from gapline.model.began import began
-from gapline.model.limits import read_regular
-from gapline.run.process import tree
+from gapline.process import tree
 
 LOOK_EVERY = 0.05
 

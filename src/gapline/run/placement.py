@@ -8,25 +8,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gapline.campaign.store import file_digest
+from gapline.contract.contract import Arm
+from gapline.contract.layout import CONTRACT_FILE, JOURNALS
+from gapline.contract.plan import Cell
+from gapline.contract.tables import RunStatus
+from gapline.contract.version import VERSION
 from gapline.errors import EnvironmentLacksError
-from gapline.model.contract import Arm
-from gapline.model.layout import CONTRACT_FILE, JOURNALS
-from gapline.model.plan import Cell
-from gapline.model.store import file_digest
-from gapline.model.tables import RunStatus
-from gapline.model.version import VERSION
+from gapline.executors.core_leases import cores, lease_cores, make_slots
+from gapline.executors.executors import MOST_LOST, Unfinished, run_tasks
+from gapline.executors.heartbeat import beating, heartbeat_file, watching
+from gapline.executors.place import MOST_JOBS, Place
+from gapline.executors.worker_requirements import CalledBackError, WorkerLostError
+from gapline.process.control import Control
 from gapline.run.cell import CellResult, RunSettings, run_cell
-from gapline.run.process.control import Control
-from gapline.run.where.carried import CalledBackError, WorkerLostError
-from gapline.run.where.executors import MOST_LOST, Unfinished, run_tasks
-from gapline.run.where.heartbeat import beating, heartbeat_file, watching
-from gapline.run.where.lease import lease_cores
-from gapline.run.where.pin import cores, make_slots
-from gapline.run.where.place import MOST_JOBS, Place
 from gapline.solvers import arms_lack
 
 if TYPE_CHECKING:
-    from gapline.run.where.slurm_queue import Standing
+    from gapline.executors.slurm_queue import Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ def open_place(
     runner = uuid.uuid4().hex[:12]
     run_one = WorkerRunner(settings, runner, pin)
     if place.kind == "dask":
-        from gapline.run.where.dask_cluster import dask_executor
+        from gapline.executors.dask_cluster import dask_executor
 
         with dask_executor(place.address) as dask, beating(settings.study, runner, control):
             arms = list({cell.arm.name: cell.arm for cell in cells}.values())
@@ -86,7 +85,7 @@ def open_place(
                 raise EnvironmentLacksError("\n".join(problems), hint=hint)
             yield ReadyPlace(dask, run_one, dask.slots)
         return
-    from gapline.run.where.submitit_cluster import remove_jobs, submitit_executor
+    from gapline.executors.submitit_cluster import remove_jobs, submitit_executor
 
     seconds = max((cell.horizon for cell in cells), default=0.0) + settings.grace + settings.kill_after
     width = place.jobs or (local_slots(cells, None) if place.address == "local" else MOST_JOBS)

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import IO, TYPE_CHECKING
 
-from gapline.model.plan import Cell
-from gapline.model.text import printable
+from gapline.contract.plan import Cell
 from gapline.run.cell import CellResult
 from gapline.terminal import console, say
+from gapline.text import printable
 
 if TYPE_CHECKING:
-    from gapline.run.where.slurm_queue import Standing
+    from gapline.executors.slurm_queue import Standing
 
     Asked = Callable[[], Standing] | None
 

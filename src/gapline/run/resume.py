@@ -5,20 +5,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gapline.contract.contract import Contract, load_contract
+from gapline.contract.plan import Cell, Plan
+from gapline.contract.solver_versions import several_versions
+from gapline.contract.tables import EXACT_MODEL, RunKey, RunStatus
 from gapline.errors import IntegrityError
 from gapline.journal.attempts import CellRecord, attempts_of, folders_of
-from gapline.journal.cell_state import CellState, cell_state, waits_for_verdict
+from gapline.journal.checker_choice import study_judge
 from gapline.journal.fairness import Fairness, Value, fairness_columns, summarise_fairness
 from gapline.journal.index import Index, open_index
-from gapline.journal.judges import study_judge
+from gapline.journal.plan_coverage import CellState, cell_state, waits_for_verdict
 from gapline.journal.read import Outcome
 from gapline.journal.register import read_register
-from gapline.journal.strays import find_strays
+from gapline.journal.unknown_files import find_strays
 from gapline.journal.verdicts import Judge, verdicts_of
-from gapline.model.contract import Contract, load_contract
-from gapline.model.plan import Cell, Plan
-from gapline.model.solver_versions import several_versions
-from gapline.model.tables import EXACT_MODEL, RunKey, RunStatus
 from gapline.run.cell import RunSettings, refuse_other_condition
 from gapline.run.claim import is_claimed
 from gapline.solvers import simplified_arms

@@ -5,16 +5,15 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from gapline.contract.argument_checks import expect, several
+from gapline.contract.reading import TOLERANCE
+from gapline.contract.transforms import shortest
 from gapline.envelope.build import Envelopes
 from gapline.errors import listing
-from gapline.model.expected import expect, several
-from gapline.model.reading import TOLERANCE
-from gapline.model.transform import shortest
-from gapline.reference.choose import label_reference
-from gapline.reference.given import References, as_snapshot
+from gapline.references.choice import References, as_snapshot, label_reference
 from gapline.scoring.curve import common_horizon, group_rows
 from gapline.scoring.endpoints import hitting_times
-from gapline.scoring.reading import ReadTable, build_reading, reference_column
+from gapline.scoring.run_references import ReadTable, build_reading, reference_column
 from gapline.scoring.weighting import run_weights, share_steps
 
 

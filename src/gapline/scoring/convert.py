@@ -20,10 +20,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from gapline.contract.names import parse_kernel_name
+from gapline.contract.tables import SCALE
 from gapline.errors import UsageError
-from gapline.model.names import parse_kernel_name
-from gapline.model.tables import SCALE
-from gapline.reference.beaten import is_beaten
+from gapline.native.kernel_formulas import is_beaten
 from gapline.scoring.kernels import PAPER_KERNELS, Kernel, KernelCode, parse_kernel
 
 SCALE_KERNELS = (*PAPER_KERNELS, "raw")

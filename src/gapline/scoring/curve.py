@@ -1,9 +1,4 @@
-"""Mean convergence curves: exact step functions on the union of all breakpoints, mergeable without loss.
-
-Every accepted step of a run adds `weight × Δgap` at its time. Concatenate, sort by time, cumulate: that is the mean
-curve, whatever partitions the steps came from. Its area over the horizon is the mean of the scores (the paper's area
-identity), and that is checked whenever a curve is made.
-"""
+"""Mean convergence curves: exact step functions on the union of all breakpoints, mergeable without loss."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -13,30 +8,59 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gapline.campaign.threads import in_slices
+from gapline.contract.argument_checks import expect
+from gapline.contract.names import parse_weight
+from gapline.contract.reading import TOLERANCE
+from gapline.contract.row_groups import Numbered
 from gapline.envelope.build import Envelopes
 from gapline.envelope.passes import bring, run_spans
-from gapline.envelope.places import step_places
 from gapline.errors import GaplineError, HorizonError, UsageError, listing
-from gapline.model.compiled import compiled
-from gapline.model.expected import expect
-from gapline.model.names import parse_weight
-from gapline.model.numbered import Numbered
-from gapline.model.reading import TOLERANCE
-from gapline.model.scratch import ScratchArray, piece_size, scratch_array, spans
-from gapline.model.threads import in_slices
-from gapline.reference.choose import label_reference
-from gapline.reference.given import References, as_snapshot
-from gapline.reference.snapshot import Snapshot
-from gapline.scoring.curve_arrays import cumulate_arrays, fill_event_arrays
+from gapline.files.scratch_arrays import ScratchArray, piece_size, scratch_array, spans
+from gapline.native.compensated_sums import cumulate, two_sum
+from gapline.native.compilation import compiled
+from gapline.native.order import sort_by_time
+from gapline.native.slices import step_places
+from gapline.references.choice import References, as_snapshot, label_reference
+from gapline.references.snapshot import Snapshot
 from gapline.scoring.endpoints import first_steps
 from gapline.scoring.integral import integrate_envelopes, step_gaps
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel, refuse_signed
-from gapline.scoring.reading import ReadTable, build_reading, reference_column
-from gapline.scoring.stable_order import sort_by_time
-from gapline.scoring.two_sum import two_sum
+from gapline.scoring.run_references import ReadTable, build_reading, reference_column
 from gapline.scoring.weighting import run_weights
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+def fill_event_arrays(
+    first: Integers, count: Integers, time: Floats, gaps: Floats, before: float, weights: Floats, scale: Floats,
+    out_time: Floats, out_delta: Floats,
+) -> None:  # fmt: skip
+    """Fill in when each run of runs that lie one after the other changes the sum, and by how much."""
+    previous = np.append(before, gaps)[: len(gaps)]
+    previous[first[count > 0]] = before
+    out_time[:] = time / np.repeat(scale, count)
+    out_delta[:] = np.repeat(weights, count) * (gaps - previous)
+
+
+def cumulate_arrays(time: Floats, delta: Floats, start: float, out_time: Floats, out_value: Floats) -> int:
+    """Fill in the breakpoints, 0 first, and the sum from each on; equal times are one, summed by size."""
+    if len(time) > 1 and (time[1:] == time[:-1]).any():
+        delta = delta[np.lexsort((delta, time))]
+    totals, lost = cumulate(np.array([start]), delta[None, :])
+    value = (totals + lost)[0]
+    last = np.append(time[1:] != time[:-1], True)[: len(time)]
+    moments, sums = time[last], value[1:][last]
+    out_time[0], out_value[0] = 0.0, start
+    # What happens at 0 is in the value there.
+    if len(moments) and not moments[0] > 0.0:
+        out_value[0], moments, sums = sums[0], moments[1:], sums[1:]
+    out_time[1 : len(moments) + 1] = moments
+    out_value[1 : len(moments) + 1] = sums
+    return len(moments) + 1
+
+
 # So many moments at equal distances, these times, or what a function of the end of a curve says.
 Points = int | Sequence[float] | Callable[[float], Floats]
 AREA_TOLERANCE = 1e-12

@@ -1,13 +1,14 @@
-"""Where a run ended and when it reached a goal: raw and squeezed final gap, hitting times."""
+"""Endpoints of runs: final gaps, the time at which a goal is reached, and the columns named after goals."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gapline.campaign.threads import in_slices
+from gapline.contract.reading import TOLERANCE
+from gapline.contract.transforms import shortest
 from gapline.envelope.build import Envelopes
 from gapline.envelope.passes import per_run_at_once
-from gapline.model.compiled import compiled
-from gapline.model.reading import TOLERANCE
-from gapline.model.threads import in_slices
+from gapline.native.compilation import compiled
 from gapline.scoring.kernels import raw_gap, squeezed_gap
 
 Floats = NDArray[np.float64]
@@ -118,3 +119,12 @@ def _hit_slices(low, high, time, objective, first, count, references, allowed, o
                 else:
                     low_step = middle + 1
             out[run, g] = time[low_step] if low_step < stop else np.inf
+
+
+def attainment_name(goal: float) -> str:
+    """Return the column that holds the share of runs that attained a goal.
+
+    >>> attainment_name(0.01), attainment_name(0.01234567)
+    ('attainment:0.01', 'attainment:0.01234567')
+    """
+    return f"attainment:{shortest(goal)}"

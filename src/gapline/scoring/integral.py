@@ -14,20 +14,20 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gapline.campaign.threads import in_slices
+from gapline.contract.names import TimeWeight
+from gapline.contract.row_groups import distinct
 from gapline.envelope.build import Envelopes
 from gapline.envelope.passes import bring, per_run, per_run_at_once
-from gapline.envelope.places import lying_order, step_places
 from gapline.errors import UsageError
-from gapline.model.compiled import compiled
-from gapline.model.names import TimeWeight
-from gapline.model.numbered import distinct
-from gapline.model.threads import in_slices
-from gapline.scoring.function_weight import Weight, as_weight
-from gapline.scoring.gap import DIMACS, RAW, gap
-from gapline.scoring.integral_arrays import integrate_arrays, integrate_gap_arrays
+from gapline.native.compensated_sums import two_sum
+from gapline.native.compilation import compiled
+from gapline.native.integrate import integrate_arrays, integrate_gap_arrays
+from gapline.native.kernel_formulas import DIMACS, RAW, gap
+from gapline.native.slices import lying_order, step_places
+from gapline.native.time_weights import weight_arrays, width
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel, refuse_signed
-from gapline.scoring.time_weights import weight_arrays, width
-from gapline.scoring.two_sum import two_sum
+from gapline.scoring.user_functions import Weight, as_weight
 
 Floats = NDArray[np.float64]
 # Steps of a run up to which its terms are added as they are made: beyond, vector instructions make them faster.

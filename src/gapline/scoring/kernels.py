@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gapline.campaign.scale import Scale
+from gapline.contract.names import KERNELS, REGISTERED, KernelCode, parse_kernel_name
+from gapline.contract.reading import TOLERANCE
 from gapline.errors import UsageError, listing
-from gapline.model.names import KERNELS, REGISTERED, KernelCode, parse_kernel_name
-from gapline.model.reading import TOLERANCE
-from gapline.model.scale import Scale
-from gapline.scoring.gap import COMPILED, fill_gaps
+from gapline.native.kernel_formulas import COMPILED, fill_gaps
 
 __all__ = [
     "PAPER_KERNELS", "Kernel", "KernelCode", "kernel_range", "parse_kernel", "raw_gap", "register_kernel",

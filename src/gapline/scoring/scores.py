@@ -8,24 +8,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gapline.contract.argument_checks import expect, several
+from gapline.contract.reading import TOLERANCE, ReferenceLabel
+from gapline.contract.row_groups import Numbered, rows_of
+from gapline.contract.transforms import shortest
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
-from gapline.model.expected import expect, several
-from gapline.model.numbered import Numbered, rows_of
-from gapline.model.reading import TOLERANCE, ReferenceLabel
-from gapline.model.text import counted, error_bound
-from gapline.model.transform import shortest
-from gapline.reference.beaten import check_tolerance, is_beaten
-from gapline.reference.choose import label_reference
-from gapline.reference.comparable import refuse_changed_instances, rewritten_instances
-from gapline.reference.given import References, as_snapshot
-from gapline.scoring.custom import run_statistic
+from gapline.native.kernel_formulas import check_tolerance, is_beaten
+from gapline.references.choice import References, as_snapshot, label_reference
+from gapline.references.comparable import refuse_changed_instances, rewritten_instances
 from gapline.scoring.endpoints import final_gaps, first_steps, hitting_times
-from gapline.scoring.function_weight import Weight, as_weight, score_error
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
-from gapline.scoring.reading import ReadTable, build_reading, reference_column
-from gapline.scoring.resolution import resolution_bound
+from gapline.scoring.printed_integrals import resolution_bound
+from gapline.scoring.run_references import ReadTable, build_reading, reference_column
+from gapline.scoring.user_functions import Weight, as_weight, run_statistic, score_error
+from gapline.text import counted, error_bound
 
 DEFAULT_GOALS = (0.01,)
 
@@ -112,7 +110,7 @@ def score(
         A positive reference for every instance: a snapshot, values by instance, or a file of them (`refs.csv`); all
         that lack one are listed before anything is scored.
     kernels, weight
-        By name, one kernel or several; see `gapline.scoring.kernels` and `gapline.scoring.time_weights`. A weight may
+        By name, one kernel or several; see `gapline.scoring.kernels` and `gapline.native.time_weights`. A weight may
         be a function of time.
     goals
         Raw gaps whose hitting times are wanted, one or several.

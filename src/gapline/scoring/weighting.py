@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gapline.contract.row_groups import Numbered
 from gapline.errors import UsageError, listing
-from gapline.model.numbered import Numbered
-from gapline.model.text import meant
+from gapline.text import meant
 
 Floats = NDArray[np.float64]
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
 
+from gapline.contract.contract import PLACEHOLDERS, SOLVER_ENTRY_POINTS, Arm, Contract
+from gapline.contract.expansion import chosen
+from gapline.contract.tables import EXACT_MODEL
 from gapline.errors import EnvironmentLacksError, GaplineError, closest
-from gapline.model.contract import PLACEHOLDERS, SOLVER_ENTRY_POINTS, Arm, Contract
-from gapline.model.expand import chosen
-from gapline.model.tables import EXACT_MODEL
 from gapline.solvers.jdk import jdk_lack
 from gapline.solvers.simplified_models import exact_model, optional_slices_name, sliced_model_name, static_model_name
 
@@ -239,7 +239,7 @@ def program_files(arm: Arm, study: Path) -> list[Path]:
 def _format_mistake(arm: Arm) -> str | None:
     if not arm.format:
         return None
-    from gapline.capture.formats import find_reader
+    from gapline.logs.formats import find_reader
 
     try:
         find_reader(arm.format)

@@ -13,10 +13,10 @@ from importlib import import_module
 from typing import Any
 
 from gapline.errors import EnvironmentLacksError
-from gapline.solvers.day_slices import load_day
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
 from gapline.solvers.route_clock import RouteClock, read_clock
 from gapline.solvers.simplified_models import optional_slices_name
+from gapline.solvers.static_model import load_day
 
 # Lateness below this is rounding, which the checker judges.
 ROUNDING = 1e-9

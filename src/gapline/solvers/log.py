@@ -24,7 +24,7 @@ from gapline.errors import EnvironmentLacksError, TraceError
 from gapline.solvers.protocol import announce, emit, emit_bound, emit_claim, errors_in_one_line
 
 if TYPE_CHECKING:
-    from gapline.capture.reader import Reader
+    from gapline.logs.reader import Reader
 
 PIECE = 1 << 16
 RESOLUTIONS = ("value_resolution", "bound_resolution")
@@ -60,7 +60,7 @@ class LogWatch:
 
     def print_news(self, *, ended: bool = False) -> None:
         """Read what is there up to the last whole line, or all of it at the end, and print what is new."""
-        from gapline.capture.reader import LogFile
+        from gapline.logs.reader import LogFile
 
         self._read = len(self._data) if ended else self._data.rfind(b"\n") + 1
         try:
@@ -118,7 +118,7 @@ def watch(program: list[str], format_name: str) -> int:
 
     signal.signal(signal.SIGTERM, pass_on)
     # Loaded while the program starts: reading its log is not its work.
-    from gapline.capture.formats import find_reader
+    from gapline.logs.formats import find_reader
 
     log = LogWatch(find_reader(format_name))
     assert child.stdout is not None

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any
 
-from gapline.solvers.day_slices import cut_day, windows_of
+from gapline.solvers.static_model import cut_day, windows_of
 
 # Departures that are tried between the earliest sensible and the latest feasible one.
 LATER = 4

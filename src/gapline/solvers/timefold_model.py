@@ -10,8 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from gapline.solvers.day_slices import load_day
 from gapline.solvers.route_clock import LATER, read_clock
+from gapline.solvers.static_model import load_day
 
 # Scores are whole numbers: thousandths of the instance's unit.
 UNITS = 1000

@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from gapline.solvers.day_slices import cut_day, load_day
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
 from gapline.solvers.simplified_models import guess_problem, sliced_model_name
-from gapline.solvers.static_model import SCALE, StaticModel, read_model
+from gapline.solvers.static_model import SCALE, StaticModel, cut_day, load_day, read_model
 
 SLICES = (1, 5, 24, 96)
 # Longer than any day: windows of a problem that has none.

@@ -11,40 +11,42 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from gapline.capture.candidate_checks import check_source
-from gapline.capture.direction import check_direction, state_sense, with_notes
-from gapline.capture.merge import gathered
-from gapline.capture.opened import identity_of, naming_packages, study_folder
-from gapline.capture.planned import runs_of_contract, with_empty_runs
-from gapline.capture.read import matching, read_in_parts
+from gapline.campaign.campaign import Campaign
+from gapline.campaign.time_scale import Given as TimeScaleGiven
+from gapline.campaign.time_scale import scale_times, settle_time_scale
+from gapline.contract.argument_checks import several
 from gapline.contract.choices import InputChoices, Sense, TimeUnit
+from gapline.contract.fact_origins import CHANGED
+from gapline.contract.layout import JOURNALS, REPLICATION
+from gapline.contract.progress import doing
+from gapline.contract.reading import TOLERANCE
+from gapline.contract.solver_versions import version_changes
+from gapline.contract.time_scale import TimeScale
 from gapline.envelope.build import NOT_POSITIVE, Unchecked, build_envelopes
 from gapline.errors import GaplineError, UsageError, closest, listing
-from gapline.model.campaign import Campaign
-from gapline.model.doing import doing
-from gapline.model.expected import several
-from gapline.model.fact_origins import CHANGED
-from gapline.model.layout import JOURNALS, REPLICATION
-from gapline.model.reading import TOLERANCE
-from gapline.model.scaled_times import Given as TimeScaleGiven
-from gapline.model.scaled_times import scale_times, settle_time_scale
-from gapline.model.solver_versions import version_changes
-from gapline.model.text import as_patterns, counted
-from gapline.model.time_scale import TimeScale
-from gapline.model.workers import Workers
-from gapline.reference.alarm import find_alarms
-from gapline.reference.choose import choose_references, stored_snapshots
-from gapline.reference.contradictions import find_contradictions, find_stored_contradictions
-from gapline.reference.given import References
-from gapline.reference.policy import first_start, reference_notes
-from gapline.reference.scorable import find_unscorable, settle_scale
-from gapline.reference.snapshot import Snapshot
-from gapline.scoring.function_weight import Weight
-from gapline.scoring.reading import descriptive_arms
+from gapline.executors.executors import Workers
+from gapline.journal.plan_coverage import runs_of_contract, with_empty_runs
+from gapline.references.alarms import find_alarms
+from gapline.references.choice import References, choose_references, stored_snapshots
+from gapline.references.contradictions import find_contradictions, find_stored_contradictions
+from gapline.references.policy import find_unscorable, first_start, reference_notes, settle_scale
+from gapline.references.snapshot import Snapshot
+from gapline.scoring.run_references import descriptive_arms
 from gapline.scoring.scores import DEFAULT_GOALS
-from gapline.study.contract_changes import contract_changes
-from gapline.study.own_code import load_functions, load_time_weight
-from gapline.study.present import (
+from gapline.scoring.user_functions import Weight
+from gapline.statistics.bootstrap import DRAWS
+from gapline.statistics.estimate import DEFAULT_METHOD, parse_method
+from gapline.study.contract_choices import (
+    DEFAULT_KERNEL,
+    DRAW_SEED,
+    LEVEL,
+    Pair,
+    contract_changes,
+    declared_choices,
+    lead_goals,
+    read_contract,
+)
+from gapline.study.coverage import (
     Missing,
     absent_cells,
     count_begun,
@@ -54,15 +56,19 @@ from gapline.study.present import (
     shared_units,
     without_waiting,
 )
-from gapline.study.stated import DEFAULT_KERNEL, DRAW_SEED, LEVEL, Pair, declared_choices, lead_goals, read_contract
 from gapline.study.study import Study
-from gapline.summary.bootstrap import DRAWS
-from gapline.summary.estimate import DEFAULT_METHOD, parse_method
+from gapline.study.user_code import load_functions, load_time_weight
+from gapline.text import as_patterns, counted
+from gapline.traces.candidate_checks import check_source
+from gapline.traces.direction import check_direction, state_sense, with_notes
+from gapline.traces.merge import gathered
+from gapline.traces.package_source import identity_of, naming_packages, study_folder
+from gapline.traces.read import matching, read_in_parts
 
 if TYPE_CHECKING:
+    from gapline.contract.contract import Contract
     from gapline.journal.register import Register
-    from gapline.model.contract import Contract
-    from gapline.model.replication import Replicated
+    from gapline.study.replication import Replicated
 
 
 @naming_packages()
@@ -141,7 +147,7 @@ def open_study(
     time_scale
         What a second of each host is worth in seconds of the reference machine: `HOST=1.37` (names or patterns, once or
         several), a mapping, or `measured[:HOST]` for the calibrations that the runs record. Horizons are then in
-        seconds of the reference machine, and every output says so; see `gapline.model.time_scale`.
+        seconds of the reference machine, and every output says so; see `gapline.contract.time_scale`.
     horizon, transform, validation, allow_unchecked
         What is accepted; see `gapline.build_envelopes`. Objectives of zero or below are scored by Berthold's gap where
         it is the only kernel.
@@ -155,7 +161,7 @@ def open_study(
         weight also a function of time itself.
     statistics
         Functions of one run, `python:MODULE:FUNCTION`, shown and averaged beside the scores; see
-        `gapline.scoring.custom`.
+        `gapline.scoring.user_functions`.
     allow_code
         Let the code of the study run: functions that its contract names, and modules in its directory or package. A
         kernel of the contract that may not run is refused, a statistic is left out and said to be.
@@ -169,7 +175,7 @@ def open_study(
     simultaneous
         Intervals of the declared contrasts that hold together, and joint bands beside the pointwise ones.
     workers
-        Others who read the candidates and pass over the steps, such as `gapline.run.where.tasks` opens on a cluster.
+        Others who read the candidates and pass over the steps, such as `gapline.executors.tasks` opens on a cluster.
         The one source is then a study or a campaign directory that they see too; the results are the same.
     campaign
         What the sources hold, where it was read already.
@@ -350,7 +356,7 @@ def _replication(folder: Path | None) -> "Replicated | None":
     """Read what a study that runs a package again found, where it did."""
     if folder is None or not (folder / REPLICATION).is_file():
         return None
-    from gapline.model.replication import Replicated
+    from gapline.study.replication import Replicated
 
     return Replicated.load(folder / REPLICATION)
 

@@ -8,42 +8,41 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from gapline.capture.planned import expected_cells
+from gapline.campaign.campaign import Campaign
+from gapline.contract.fact_origins import FactOrigin, reading_origins
+from gapline.contract.instance_set import InstanceSet, decide_instance_set
+from gapline.contract.ladders import Step, find_ladders
+from gapline.contract.layout import Identity
+from gapline.contract.progress import doing
+from gapline.contract.reading import Coverage, Reading, ReferenceLabel
+from gapline.contract.result_table import Shown
+from gapline.contract.tables import CELL, EXACT_MODEL, model_note
+from gapline.contract.time_scale import TimeScale
 from gapline.envelope.build import Envelopes
 from gapline.errors import MixedScoresError, UsageError, listing
 from gapline.journal.fairness import Fairness, summarise_fairness
-from gapline.model.campaign import Campaign
-from gapline.model.doing import doing
-from gapline.model.fact_origins import FactOrigin, reading_origins
-from gapline.model.instance_set import InstanceSet, decide_instance_set
-from gapline.model.ladders import Step, find_ladders
-from gapline.model.package import Identity
-from gapline.model.reading import Coverage, Reading, ReferenceLabel
-from gapline.model.shown import Shown
-from gapline.model.tables import CELL, EXACT_MODEL, model_note
-from gapline.model.text import counted
-from gapline.model.time_scale import TimeScale
-from gapline.reference.alarm import Alarm
-from gapline.reference.choose import LabelledSnapshot, fold_reference, label_reference
-from gapline.reference.policy import Policy, registered_digests
-from gapline.reference.resolve import lacks_value
-from gapline.reference.snapshot import Snapshot
-from gapline.scoring.reading import build_reading, count_unreferenced, simplified_models
+from gapline.journal.plan_coverage import expected_cells
+from gapline.references.alarms import Alarm
+from gapline.references.choice import LabelledSnapshot, fold_reference, label_reference
+from gapline.references.policy import Policy, registered_digests
+from gapline.references.resolve import lacks_value
+from gapline.references.snapshot import Snapshot
+from gapline.scoring.run_references import build_reading, count_unreferenced, simplified_models
 from gapline.scoring.scores import Scores, score_grid
-from gapline.study.present import count_begun, count_cells, shared_units
-from gapline.study.stated import Pair, declared_facts
-from gapline.summary.balance import Balance
-from gapline.summary.bands import band_method, curve_bands, drawn_bands
-from gapline.summary.bootstrap import ArmIntervals, Bootstrap, arm_intervals
-from gapline.summary.contrasts import Contrasts, contrasts
-from gapline.summary.estimate import method_words
-from gapline.summary.means import Summary, summarise
-from gapline.summary.ranking import Ranking, ranking
+from gapline.statistics.bands import band_method, curve_bands, drawn_bands
+from gapline.statistics.bootstrap import ArmIntervals, Bootstrap, arm_intervals
+from gapline.statistics.contrasts import Contrasts, contrasts
+from gapline.statistics.estimate import method_words
+from gapline.statistics.means import Balance, Summary, summarise
+from gapline.statistics.ranking import Ranking, ranking
+from gapline.study.contract_choices import Pair, declared_facts
+from gapline.study.coverage import count_begun, count_cells, shared_units
+from gapline.text import counted
 
 if TYPE_CHECKING:
+    from gapline.contract.contract import Contract
     from gapline.journal.register import Register
-    from gapline.model.contract import Contract
-    from gapline.model.replication import Replicated
+    from gapline.study.replication import Replicated
 
 # A band is drawn, not tested: fewer draws look the same.
 BAND_DRAWS = 1000

@@ -1,6 +1,6 @@
 """Suites that the author of an adapter, a checker or a reader inherits: what holds for ours must hold for theirs."""
 
-from gapline.model.contract import Arm
+from gapline.contract.contract import Arm
 from gapline.testing.adapter import AdapterSuite
 from gapline.testing.checker import CheckerSuite
 from gapline.testing.readers import ReaderConformance

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from gapline.check import load_checker
-from gapline.model.contract import Arm
-from gapline.model.tables import EXACT_MODEL
+from gapline.checkers import load_checker
+from gapline.contract.contract import Arm
+from gapline.contract.tables import EXACT_MODEL
 from gapline.solvers import check_setup, command_line, model_of
 
 PATIENCE = 300

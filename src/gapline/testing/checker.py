@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import pytest
 
-from gapline.check import Checker, CheckerFailure, load_checker
+from gapline.checkers import Checker, CheckerFailure, load_checker
 
 # What a JSON line can hold and no checker may stumble over.
 HOSTILE: tuple[object, ...] = (

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gapline.capture.formats import all_readers
-from gapline.capture.importer import import_logs
-from gapline.capture.logfiles import load_file
-from gapline.capture.reader import HEAD, Found, FoundRun, LogFile, Reader, Streamed
+from gapline.campaign.store import open_campaign
+from gapline.contract.tables import RunStatus, VerdictCode
 from gapline.errors import GaplineError
-from gapline.model.store import open_campaign
-from gapline.model.tables import RunStatus, VerdictCode
+from gapline.logs.formats import all_readers
+from gapline.logs.importer import import_logs
+from gapline.logs.log_files import load_file
+from gapline.logs.reader import HEAD, Found, FoundRun, LogFile, Reader, Streamed
 
 _FOREIGN = (
     b"", b"\n", b"lorem ipsum\n", b"a,b,c\n1,2,3\n", b"{}\n", b"[]\n", bytes(range(256)) * 8, b"\0" * 1000,

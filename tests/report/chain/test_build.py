@@ -9,8 +9,8 @@ import pytest
 
 import gapline as gl
 from accessibility import violations
-from gapline.reference.log import snapshot_log
-from gapline.report.chain.build import MOST_ROWS, build_chain, write_chain
+from gapline.references.history import snapshot_log
+from gapline.report.chain.page import MOST_ROWS, build_chain, write_chain
 from report.chain_store import make_chain
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e{{ 7*7 }}"

@@ -7,12 +7,11 @@ import zlib
 
 import pytest
 
-from gapline.reference.log import snapshot_log
-from gapline.reference.snapshot import Snapshot
-from gapline.report.chain.build import build_chain
-from gapline.report.chain.data import MOST_COMMITS, before_first, chain_data, contributors
+from gapline.references.history import snapshot_log
+from gapline.references.snapshot import Snapshot
+from gapline.report.chain.page import MOST_COMMITS, before_first, build_chain, chain_data, contributors
 from gapline.report.page.seal import vega_bundle
-from reference.history import History
+from references.history import History
 from report.chain_store import make_chain
 
 
@@ -70,7 +69,7 @@ def test_commits_beyond_the_most_are_left_out_and_counted(tmp_path):
     whole = chain_data(log)
     assert (len(whole.head["events"]), whole.head["leftOut"], whole.head["dropped"]) == (number + 1, 0, 0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gapline.report.chain.data.MOST_COMMITS", 5)
+        patch.setattr("gapline.report.chain.page.MOST_COMMITS", 5)
         short = chain_data(log)
     assert (len(short.head["events"]), short.head["leftOut"], short.head["dropped"]) == (6, 7, 7)
     assert number < MOST_COMMITS

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from gapline.analysis.neighbours.attainment_difference import attainment_difference
+from gapline.measures.attainment_surface import attainment_difference
 from gapline.report.canvas import Canvas
 from gapline.report.drawing import style, write_drawing
 from gapline.report.figures.attainment_difference import difference_figure, difference_map, draw_difference

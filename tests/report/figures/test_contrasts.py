@@ -1,4 +1,4 @@
-from gapline.report.figures.contrasts import contrast_figure
+from gapline.report.figures.intervals import contrast_figure
 from report.report_studies import hostile, synthetic
 
 

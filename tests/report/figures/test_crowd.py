@@ -8,14 +8,14 @@ import polars as pl
 import pytest
 
 from gapline import figures
-from gapline.analysis.analyse import analyse
 from gapline.report.classical_curves import classical_curve
 from gapline.report.curves import study_curves, write_curves
 from gapline.report.drawing import printable_chart
+from gapline.report.facts import make_statements
 from gapline.report.figures.study import study_figures
 from gapline.report.looks import LEADERS
 from gapline.report.numbers import number
-from gapline.report.statements import make_statements
+from gapline.study.analyse import analyse
 from report.report_studies import INHERITED, crowd, inherited
 
 

@@ -1,6 +1,6 @@
-from analysis.test_cutoff_sweep import analysed
 from gapline.report.drawing import style
-from gapline.report.figures.cutoff_sweep import cutoff_figure, draw_cutoffs
+from gapline.report.figures.sweeps import cutoff_figure, draw_cutoffs
+from study.test_cutoff_sweep import analysed
 
 
 def test_the_curves_the_declared_weight_and_the_swaps_inside_the_grid():

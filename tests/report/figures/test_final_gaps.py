@@ -1,7 +1,7 @@
 import polars as pl
 import pytest
 
-from gapline.report.figures.final_gaps import final_gap_figure
+from gapline.report.figures.distributions import final_gap_figure
 from report.report_studies import by_hand
 
 

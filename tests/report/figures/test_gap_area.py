@@ -2,8 +2,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from gapline.contract.tables import RunKey
 from gapline.errors import UsageError
-from gapline.model.tables import RunKey
 from gapline.report.figures.gap_area import area_figure
 from gapline.report.figures.study import telling_run
 from report.report_studies import by_hand, synthetic

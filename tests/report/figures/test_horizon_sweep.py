@@ -1,6 +1,6 @@
 import pytest
 
-from gapline.report.figures.horizon_sweep import draw_sweep, sweep_figure
+from gapline.report.figures.sweeps import draw_sweep, sweep_figure
 from report.report_studies import synthetic, synthetic_analyses
 
 

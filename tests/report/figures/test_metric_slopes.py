@@ -1,7 +1,7 @@
 import polars as pl
 import pytest
 
-from gapline.report.figures.metric_slopes import slope_figure
+from gapline.report.figures.sensitivity import slope_figure
 from report.report_studies import synthetic, synthetic_analyses
 
 

@@ -1,6 +1,6 @@
 from itertools import pairwise
 
-from gapline.report.figures.profile import profile_figure
+from gapline.report.figures.distributions import profile_figure
 from report.report_studies import synthetic, synthetic_analyses
 
 

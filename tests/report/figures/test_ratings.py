@@ -2,7 +2,7 @@
 
 import pytest
 
-from gapline.report.figures.ratings import draw_ratings, rating_figure
+from gapline.report.figures.intervals import draw_ratings, rating_figure
 from report.classical_study import classical
 
 

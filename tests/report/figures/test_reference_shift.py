@@ -1,6 +1,6 @@
 import pytest
 
-from gapline.report.figures.reference_shift import shift_figure
+from gapline.report.figures.sensitivity import shift_figure
 from report.report_studies import synthetic, synthetic_analyses
 
 

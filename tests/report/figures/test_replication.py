@@ -3,10 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
-from gapline.model.replication import Agreement, Conclusion, Measured
 from gapline.report.drawing import style, write_drawing
 from gapline.report.figures.replication import MOST_PAIRS, draw_replication, replication_figure
-from model.test_replication import found
+from gapline.study.replication import Agreement, Conclusion, Measured
+from study.test_replication import found
 
 
 def pairs(*agreements):

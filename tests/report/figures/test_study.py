@@ -2,13 +2,13 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from analysis.ladder_study import ladder_study
 from gapline import figures
-from gapline.analysis.analyse import analyse
+from gapline.report.facts import make_statements
 from gapline.report.figures.study import study_figures
-from gapline.report.statements import make_statements
 from gapline.report.write import for_report
+from gapline.study.analyse import analyse
 from report.report_studies import hostile, synthetic, synthetic_analyses, synthetic_said
+from study.ladder_study import ladder_study
 
 pytestmark = pytest.mark.slow
 

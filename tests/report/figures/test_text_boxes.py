@@ -6,8 +6,8 @@ import pytest
 
 from gapline.report.canvas import Canvas, parse_width
 from gapline.report.drawing import style, write_drawing
+from gapline.report.facts import make_statements
 from gapline.report.figures.study import study_figures
-from gapline.report.statements import make_statements
 from report.report_studies import paper_sized, paper_sized_analyses, synthetic, synthetic_analyses
 
 pytestmark = pytest.mark.slow

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 import gapline as gl
-from gapline.report.page.build import JUDGE_SCRIPTS, SCRIPTS, STORED_SCRIPTS, build_page, page_script
-from gapline.report.page.live import LIVE_SCRIPTS
+from gapline.report.page.build import JUDGE_SCRIPTS, LIVE_SCRIPTS, SCRIPTS, STORED_SCRIPTS, build_page, page_script
 from report.page_study import make_study
 from report.report_studies import report_of
 

@@ -5,11 +5,11 @@ from itertools import pairwise
 
 import pytest
 
-from gapline.analysis.analyse import analyse
 from gapline.report.figures.attainment_difference import difference_map
 from gapline.report.page.build import write_page
 from gapline.report.page.classical import difference_svg, page_classical, rank_svg
-from gapline.report.tables.neighbours import pair_table
+from gapline.report.tables.measures import pair_table
+from gapline.study.analyse import analyse
 from report.classical_study import classical
 from report.report_studies import by_hand, hostile, paper_sized
 

@@ -5,7 +5,7 @@ import pytest
 import gapline as gl
 from gapline.report.looks import COLOURS, looks_of
 from gapline.report.page.build import write_page
-from gapline.scoring.goals import attainment_name
+from gapline.scoring.endpoints import attainment_name
 from report.page_reader import number
 from report.report_studies import INHERITED, crowd, inherited
 

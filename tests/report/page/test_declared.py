@@ -3,14 +3,14 @@
 import pytest
 
 import gapline as gl
-from analysis.edge_runs import run
-from analysis.ladder_study import ladder_study
-from gapline.analysis.analyse import analyse
 from gapline.report.page.build import build_page, write_page
-from gapline.report.page.declared import page_tables, table_words
+from gapline.report.page.classical import page_tables, table_words
 from gapline.report.tables.ladders import ladder_tables
 from gapline.report.write import for_report
+from gapline.study.analyse import analyse
 from report.report_studies import by_hand, hostile
+from study.edge_runs import run
+from study.ladder_study import ladder_study
 
 
 def test_the_tables_are_those_of_the_report_in_words(tmp_path):

@@ -2,15 +2,15 @@
 
 import pytest
 
-from gapline.analysis.analyse import analyse
 from gapline.report.page.build import write_page
 from gapline.report.table import Column, Table, Text, one_part
 from gapline.report.tables.kernels import kernel_tables
-from gapline.report.tables.neighbours import pair_table
+from gapline.report.tables.measures import pair_table
 from gapline.report.writers.csv import to_csv
 from gapline.report.writers.latex import to_latex
 from gapline.report.writers.latex_text import escape
 from gapline.report.writers.markdown import to_markdown
+from gapline.study.analyse import analyse
 from report.page_study import ARMS, make_study
 from report.report_studies import hostile
 from report.writers.test_latex import needs_latex, typeset

@@ -6,9 +6,9 @@ import pytest
 from gapline.report.headline import Evidence, write_headline
 from gapline.report.order import ArmOrder
 from gapline.report.page.seal import read_part
-from gapline.summary.cells import TIE
-from gapline.summary.contrasts import holm
-from gapline.summary.ranking import rank_means
+from gapline.statistics.cells import TIE
+from gapline.statistics.contrasts import holm
+from gapline.statistics.ranking import rank_means
 
 LEVEL = 0.95
 KERNEL = "squeezed"

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 import gapline as gl
+from gapline.report.facts import make_statements
 from gapline.report.page.build import JUDGE_SCRIPTS, write_page
 from gapline.report.page.seal import read_part
-from gapline.report.statements import make_statements
 from gapline.scoring.kernels import kernel_range
-from gapline.summary.bootstrap import Bootstrap, arm_intervals
-from gapline.summary.contrasts import contrasts
-from gapline.summary.draws import DrawnSums, generator_start
-from gapline.summary.estimate import Method
-from gapline.summary.exact_sum import exact_sum
+from gapline.statistics.bootstrap import Bootstrap, arm_intervals
+from gapline.statistics.contrasts import contrasts
+from gapline.statistics.estimate import Method
+from gapline.statistics.exact_sum import exact_sum
+from gapline.statistics.intervals import DrawnSums, generator_start
 from report.page_reader import number
 from report.page_study import ARMS, make_study
 

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gapline.live.channel import difference
+from gapline.live.open_runs import thinned
 from gapline.report.page import encode
-from gapline.report.page.build import build_page
-from gapline.report.page.live import LIVE_SCRIPTS, build_live_page, build_part
+from gapline.report.page.build import LIVE_SCRIPTS, build_live_page, build_page, build_part
 from gapline.report.page.seal import read_part
-from gapline.serve.difference import difference
-from gapline.serve.open_runs import thinned
 
 leaves = st.none() | st.booleans() | st.integers(-3, 3) | st.floats(-2, 2) | st.text(max_size=3)
 # Names of whatever origin, those that JavaScript has for itself among them.

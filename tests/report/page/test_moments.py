@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import gapline as gl
-from gapline.report.page import moments
-from gapline.report.page.moments import curves_at_moments, page_moments
+from gapline.report.page import stored
+from gapline.report.page.stored import curves_at_moments, page_moments
 from gapline.scoring.curve import evaluate_steps
-from gapline.summary.cells import build_cells
+from gapline.statistics.cells import build_cells
 from report.page_study import ARMS, make_study
 
 STUDIES = {
@@ -67,9 +67,9 @@ def test_raw_exists_where_every_run_begins_at_zero():
 
 
 def test_moments_are_few_where_curves_are_many(monkeypatch, study):
-    monkeypatch.setattr(moments, "MOST_VALUES", 100)
+    monkeypatch.setattr(stored, "MOST_VALUES", 100)
     found = curves_at_moments(study, build_cells(study.envelopes.runs).arm, len(ARMS))
-    assert len(found.time) <= moments.LEAST_MOMENTS + 1
+    assert len(found.time) <= stored.LEAST_MOMENTS + 1
     assert (found.time[0], found.time[-1]) == (0.0, 30.0)
     assert page_moments(study, 600)[[0, -1]].tolist() == [0.0, 30.0]
 
@@ -77,5 +77,5 @@ def test_moments_are_few_where_curves_are_many(monkeypatch, study):
 def test_parts_of_the_runs_add_up(monkeypatch, study):
     arm = build_cells(study.envelopes.runs).arm
     whole = curves_at_moments(study, arm, len(ARMS))
-    monkeypatch.setattr("gapline.envelope.places.AT_ONCE", 1)
+    monkeypatch.setattr("gapline.native.slices.AT_ONCE", 1)
     assert curves_at_moments(study, arm, len(ARMS)) == whole

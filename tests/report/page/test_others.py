@@ -5,20 +5,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gapline as gl
-from gapline.envelope.objectives import scored_objectives
+from gapline.campaign.scale import scored_objectives
 from gapline.report.page.data import page_data
-from gapline.report.page.others import MOST_CANDIDATES, _improving, _places_kept, add_other_candidates
+from gapline.report.page.runs import MOST_CANDIDATES, _improving, _places_kept, add_other_candidates
 from report.report_studies import report_of
 
 
 def test_candidates_beyond_the_limit_are_counted(monkeypatch, study):
     """A page that cannot hold every candidate keeps the telling ones and says how many it left out."""
-    from gapline.report.page import others
+    from gapline.report.page import runs
     from gapline.report.page.encode import Block, Grid
 
     assert MOST_CANDIDATES > 1000
-    monkeypatch.setattr(others, "MOST_CANDIDATES", 10)
-    monkeypatch.setattr(others, "LEAST_PER_RUN", 1)
+    monkeypatch.setattr(runs, "MOST_CANDIDATES", 10)
+    monkeypatch.setattr(runs, "LEAST_PER_RUN", 1)
     block, order = Block(), np.arange(len(study.envelopes))
     grids = [Grid(9, exact=False)] * len(order)
     omitted = add_other_candidates(block, study, order, Grid(9, exact=False), grids).omitted
@@ -92,10 +92,10 @@ def test_groups_of_runs_leave_no_trace(study, monkeypatch):
     order = np.arange(len(study.envelopes))
     written = []
     for size in (1_000_000, 1, 37):
-        monkeypatch.setattr("gapline.envelope.places.AT_ONCE", size)
+        monkeypatch.setattr("gapline.native.slices.AT_ONCE", size)
         block = Block()
-        others = add_other_candidates(block, study, order, Grid(9, exact=False), [Grid(3, exact=False)] * len(order))
-        written.append((block.encode(), [counts.tolist() for counts in others]))
+        runs = add_other_candidates(block, study, order, Grid(9, exact=False), [Grid(3, exact=False)] * len(order))
+        written.append((block.encode(), [counts.tolist() for counts in runs]))
     assert written[0] == written[1] == written[2]
 
 

@@ -6,12 +6,12 @@ import pytest
 from msgspec.structs import replace
 
 import gapline as gl
-from archive.two_studies import paced, study_of
-from gapline.archive.compared import compare_studies
-from gapline.model.replication import Agreement, Conclusion, Measured
+from gapline.package.comparison import compare_studies
 from gapline.report.page.build import build_page
 from gapline.report.page.replication import WIDTH, page_replication, replication_svg
-from model.test_replication import found
+from gapline.study.replication import Agreement, Conclusion, Measured
+from package.two_studies import paced, study_of
+from study.test_replication import found
 
 
 def test_without_a_replication_there_is_no_section():

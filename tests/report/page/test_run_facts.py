@@ -3,9 +3,9 @@
 import polars as pl
 
 import gapline as gl
-from gapline.model.tables import RUN_RECORD
+from gapline.contract.tables import RUN_RECORD
 from gapline.report.page.build import write_page
-from gapline.report.page.run_facts import fact_name, fact_order, fact_text
+from gapline.report.page.runs import fact_name, fact_order, fact_text
 from report.report_studies import report_of
 
 

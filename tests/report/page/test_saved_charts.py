@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gapline.model.version import VERSION
-from gapline.report.drawn_file import About, finished_png
+from gapline.contract.version import VERSION
+from gapline.report.drawing import About, finished_png
 from gapline.report.fit_chart import Words
 from gapline.report.page.build import write_page
 from report.report_studies import crowd

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import gapline as gl
-from gapline.model.names import parse_weight
-from gapline.model.reading import TOLERANCE
+from gapline.contract.names import parse_weight
+from gapline.contract.reading import TOLERANCE
+from gapline.native.time_weights import weight_arrays
 from gapline.scoring.kernels import parse_kernel
-from gapline.scoring.time_weights import weight_arrays
 
 CASES = [
     (float(f"{whole * (100 + percent)}e{exponent - 2}"), float(f"{whole}e{exponent}"))

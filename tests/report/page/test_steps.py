@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 import gapline as gl
-from gapline.model.budget import limited_memory
+from gapline.files.memory import limited_memory
 from gapline.report.page import encode
 from gapline.report.page.data import page_data
-from gapline.report.page.encode import Block, Grid
-from gapline.report.page.steps import Steps
-from gapline.summary.cells import build_cells
+from gapline.report.page.encode import Block, Grid, Steps
+from gapline.statistics.cells import build_cells
 from report.page.test_encode import decode
 from report.page_study import make_study
 

@@ -11,7 +11,7 @@ import gapline as gl
 from gapline.report.page import encode, stored
 from gapline.report.page.build import build_page, write_page
 from gapline.report.page.stored import stored_data
-from gapline.summary.cells import build_cells
+from gapline.statistics.cells import build_cells
 from report.page_reader import PageReader
 from report.page_study import ARMS, GOALS, KERNELS, make_study
 from report.report_studies import report_of

@@ -8,7 +8,7 @@ import gapline as gl
 from gapline.report.page import encode
 from gapline.report.page.build import write_page
 from gapline.scoring.curve import evaluate_steps
-from gapline.summary.bootstrap import Bootstrap
+from gapline.statistics.bootstrap import Bootstrap
 from report.page_reader import PageReader, number
 from report.page_study import ARMS, GOALS, KERNELS, PANELS
 

@@ -1,12 +1,12 @@
 import pytest
 
 import gapline as gl
-from gapline.analysis.analyse import analyse
+from gapline.report.facts import make_statements
 from gapline.report.figures.study import study_figures
 from gapline.report.page.build import write_page
 from gapline.report.page.data import page_data
 from gapline.report.page.words import failure_card, page_head, page_words
-from gapline.report.statements import make_statements
+from gapline.study.analyse import analyse
 from report.page_study import make_campaign, make_study
 from report.report_studies import by_hand, report_of, synthetic, synthetic_said
 

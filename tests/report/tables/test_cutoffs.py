@@ -1,9 +1,9 @@
 import gapline as gl
-from analysis.test_cutoff_sweep import analysed
 from gapline.report.analysis_tables import analysis_tables
-from gapline.report.statements import make_statements
-from gapline.report.tables.cutoffs import cutoff_table
+from gapline.report.facts import make_statements
+from gapline.report.tables.sensitivity import cutoff_table
 from gapline.report.write import results_document, study_tables
+from study.test_cutoff_sweep import analysed
 
 
 def test_arms_by_cutoffs_with_the_best_of_each_in_bold_and_the_swaps_in_words():

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from gapline.model.tables import DESIGN
+from gapline.contract.tables import DESIGN
 from gapline.report.tables.design import design_table
 
 

@@ -1,6 +1,6 @@
 import gapline as gl
-from gapline.analysis.health import health
 from gapline.report.tables.health import health_table
+from gapline.study.health import health
 from report.report_studies import rows_of, synthetic, synthetic_analyses
 
 

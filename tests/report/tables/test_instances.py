@@ -1,7 +1,7 @@
 import polars as pl
 import pytest
 
-from gapline.report.statements import make_statements
+from gapline.report.facts import make_statements
 from gapline.report.tables.instances import instance_frame, instance_table
 from report.report_studies import by_hand, hierarchical, rows_of
 

@@ -1,7 +1,7 @@
 import pytest
 
-from gapline.analysis.analyse import analyse
 from gapline.report.tables.kernels import kernel_tables, larger_first
+from gapline.study.analyse import analyse
 from report.report_studies import by_hand, crowd, rows_of, synthetic_analyses
 
 

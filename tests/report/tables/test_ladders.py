@@ -1,8 +1,8 @@
-from analysis.ladder_study import TRACES, ladder_study
-from gapline.analysis.analyse import analyse
 from gapline.report.tables.ladders import ladder_tables
 from gapline.report.writers.latex import to_latex
+from gapline.study.analyse import analyse
 from report.report_studies import rows_of
+from study.ladder_study import TRACES, ladder_study
 
 
 def tables_of(folder):

@@ -1,9 +1,9 @@
 import pytest
 
 import gapline as gl
+from gapline.report.facts import make_statements
 from gapline.report.numbers import number
 from gapline.report.order import order_arms
-from gapline.report.statements import make_statements
 from gapline.report.tables.means import arm_table, group_table, panel_table
 from report.report_studies import by_hand, rows_of, synthetic, synthetic_said
 

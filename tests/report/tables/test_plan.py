@@ -2,10 +2,10 @@
 
 import polars as pl
 
-from gapline.model.tables import PILOT, POWER
-from gapline.report.tables.plan import plan_table
-from gapline.summary.power import PowerTable
-from summary.scored_runs import run, scored
+from gapline.contract.tables import PILOT, POWER
+from gapline.report.tables.design import plan_table
+from gapline.statistics.power import PowerTable
+from scored_runs import run, scored
 
 
 def table_of(*rows):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from gapline.model.replication import Agreement, Conclusion, Condition, Measured, Shift
 from gapline.report.tables.replication import conclusion_table, condition_table, shift_table
 from gapline.report.writers.terminal import to_text
-from model.test_replication import found
+from gapline.study.replication import Agreement, Conclusion, Condition, Measured, Shift
+from study.test_replication import found
 
 
 def texts(table):

@@ -1,4 +1,4 @@
-from gapline.report.tables.runs import run_frame, run_table
+from gapline.report.tables.health import run_frame, run_table
 from report.report_studies import by_hand, hierarchical, rows_of
 
 

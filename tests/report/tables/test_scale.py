@@ -1,4 +1,4 @@
-from gapline.report.tables.scale import scale_reports
+from gapline.report.tables.kernels import scale_reports
 from gapline.scoring.convert import scale_table
 
 

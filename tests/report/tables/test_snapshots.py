@@ -1,8 +1,8 @@
 """Values of snapshots as tables: to the last digit, with the same decimals below each other."""
 
 import gapline as gl
-from gapline.reference.diff import diff_snapshots
-from gapline.reference.log import snapshot_log
+from gapline.references.diff import diff_snapshots
+from gapline.references.history import snapshot_log
 from gapline.report.tables.snapshots import difference_table, step_table, value_table
 from report.chain_store import make_chain
 from report.report_studies import rows_of

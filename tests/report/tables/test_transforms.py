@@ -1,9 +1,9 @@
 import gapline as gl
-from analysis.edge_runs import run
 from gapline.report.analysis_tables import analysis_tables
-from gapline.report.statements import make_statements
-from gapline.report.tables.transforms import transform_table
+from gapline.report.facts import make_statements
+from gapline.report.tables.sensitivity import transform_table
 from gapline.report.write import results_document, study_tables
+from study.edge_runs import run
 
 
 def test_each_transform_is_a_part_and_what_reverses_is_named():

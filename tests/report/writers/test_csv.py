@@ -6,13 +6,13 @@ import io
 import polars as pl
 import pytest
 
-from gapline.capture.export import write_trace
-from gapline.model.campaign import Campaign
-from gapline.report.statements import make_statements
+from gapline.campaign.campaign import Campaign
+from gapline.report.facts import make_statements
 from gapline.report.table import text_table
 from gapline.report.tables.instances import instance_frame
 from gapline.report.write import write_tables
 from gapline.report.writers.csv import to_csv
+from gapline.traces.export import write_trace
 from report.report_studies import HOSTILE, hostile
 
 

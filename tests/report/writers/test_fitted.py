@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from crowded_traces import crowd_names
 from gapline.report.table import Column, Table, one_part, part
-from gapline.report.writers.fitted import fitted_lines
+from gapline.report.writers.terminal import fitted_lines
 from terminal_laws import beyond, ragged, split_words
 
 HOW = "--all-columns shows them"

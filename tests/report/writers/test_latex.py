@@ -5,16 +5,15 @@ import subprocess
 import polars as pl
 import pytest
 
-from gapline.analysis.analyse import analyse
 from gapline.report.analysis_tables import analysis_tables
-from gapline.report.heading import heading
-from gapline.report.macro_file import macro_file
+from gapline.report.facts import heading, make_statements
 from gapline.report.macros import study_macros
 from gapline.report.methods import methods_latex
-from gapline.report.statements import make_statements
 from gapline.report.table import Column, Table, Text, one_part
 from gapline.report.write import study_tables
 from gapline.report.writers.latex import to_latex
+from gapline.report.writers.latex_text import macro_file
+from gapline.study.analyse import analyse
 from report.report_studies import hostile, paper_sized, paper_sized_analyses
 
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gapline.report.table import Column, Table, one_part
-from gapline.report.writers.latex_fit import SIZES, TEXT_WIDTH, broken, fit, measure
+from gapline.report.writers.latex import SIZES, TEXT_WIDTH, broken, fit, measure
 from gapline.report.writers.latex_text import BREAK, escape
 from report.writers.test_latex import BARE, PREAMBLE, needs_latex, typeset
 

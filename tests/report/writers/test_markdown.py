@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gapline.report.statements import make_statements
+from gapline.report.facts import make_statements
 from gapline.report.tables.means import arm_table
 from gapline.report.writers import markdown
 from gapline.report.writers.markdown import plain, to_markdown

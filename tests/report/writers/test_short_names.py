@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowded_traces import crowd_names
-from gapline.report.writers.short_names import MOST_NAMES, legend_lines, short_names
+from gapline.report.writers.terminal import MOST_NAMES, legend_lines, short_names
 from gapline.terminal import cells
 
 NAMES = st.lists(st.text(alphabet="ab-…中", min_size=1, max_size=60), unique=True, min_size=1, max_size=30)

@@ -7,12 +7,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.analysis.neighbours.attainment_difference import AttainmentDifference
-from gapline.model.scratch import scratch_array
-from gapline.model.text import printable
+from gapline.files.scratch_arrays import scratch_array
+from gapline.measures.attainment_surface import AttainmentDifference
 from gapline.report.drawing import Figure, load_altair, titled
 from gapline.report.fit_chart import IN_GREY
 from gapline.report.looks import looks_of
+from gapline.text import printable
 
 Floats = NDArray[np.float64]
 # Altair takes 5,000 rows.

@@ -5,13 +5,13 @@ from typing import Any
 
 import polars as pl
 
-from gapline.analysis.complementarity import Complementarity
 from gapline.report.drawing import Figure, arm_legend, arm_scales, in_order, load_altair, titled
 from gapline.report.looks import MOST_LOOKS
 from gapline.report.numbers import goal_words
-from gapline.scoring.goals import attainment_name
+from gapline.scoring.endpoints import attainment_name
 from gapline.scoring.scores import Scores
-from gapline.summary.means import summarise
+from gapline.statistics.means import summarise
+from gapline.study.complementarity import Complementarity
 
 # A figure of more segments than this is not read; the table has them all.
 MOST_PAIRS = 25

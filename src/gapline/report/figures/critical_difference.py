@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from gapline.analysis.neighbours.ranks import MeanRanks
-from gapline.model.text import printable
+from gapline.measures.ranks import MeanRanks
 from gapline.report.drawing import Figure, load_altair, titled
+from gapline.text import printable
 
 # Distances of the picture, in lines of text: the first bar below the axis, and one bar or name below another.
 FIRST, BAR, NAME = 0.7, 0.45, 1.0

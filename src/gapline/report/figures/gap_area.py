@@ -6,16 +6,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from gapline.contract.tables import RUN_KEY, RunKey
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
-from gapline.model.tables import RUN_KEY, RunKey
-from gapline.reference.choose import label_reference
-from gapline.reference.snapshot import Snapshot
+from gapline.references.choice import label_reference
+from gapline.references.snapshot import Snapshot
 from gapline.report.curve_figure import thinned
 from gapline.report.drawing import Figure, load_altair, step_lines, titled, zero_line
 from gapline.scoring.integral import primal_integral
 from gapline.scoring.kernels import Kernel, parse_kernel
-from gapline.scoring.reading import reference_column
+from gapline.scoring.run_references import reference_column
 
 ABOVE, BELOW = "above the reference: counts positive", "below the reference: counts negative"
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import polars as pl
 
-from gapline.analysis.health import Health
-from gapline.model.reading import vouched
+from gapline.contract.reading import vouched
 from gapline.report.drawing import Figure, arm_scales, in_order, load_altair, titled
 from gapline.report.looks import MOST_LOOKS, leading
+from gapline.study.health import Health
 
 # Column of the health table -> what the bar is called.
 COUNTS = {

@@ -1,16 +1,20 @@
-"""Mean scores with their intervals, one line per arm, best on top, descriptive arms below."""
+"""Forest plots: mean scores, contrasts and ratings with their intervals."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
-from gapline.report.drawing import Figure, Scales, arm_scales, in_order, load_altair, titled
+from gapline.contract.reading import ReferenceLabel
+from gapline.measures.rating import Ratings
+from gapline.report.drawing import Figure, Scales, arm_scales, in_order, load_altair, titled, zero_line
 from gapline.report.looks import MOST_LOOKS, grey_words, leading
-from gapline.report.numbers import number
+from gapline.report.numbers import number, p_value, signed
 from gapline.report.order import ArmOrder
-from gapline.summary.bootstrap import ArmIntervals
-from gapline.summary.means import Summary
+from gapline.report.tables.contrasts import compared_rows
+from gapline.statistics.bootstrap import ArmIntervals
+from gapline.statistics.contrasts import Contrasts
+from gapline.statistics.means import Summary
 
 
 def interval_figure(
@@ -83,3 +87,74 @@ def forest(
     words = base.mark_text(align="left", dx=6, fontSize=11)
     words = words.encode(x=alt.value("width"), text="text:N", color=alt.value("#333"))
     return [bars, points, words]
+
+
+# A figure of more lines than this is not read; the table has them all.
+MOST_PAIRS = 40
+DECLARED, EXPLORATORY = "declared", "exploratory"
+
+
+def contrast_figure(contrasts: Contrasts, reference: ReferenceLabel, *, descriptive: Sequence[str] = ()) -> Figure:
+    """Return pair (`a − b`: left of zero, a is better), kind, difference, low, high, text; declared contrasts first."""
+    # Two arms without a common instance have no difference.
+    known = compared_rows(contrasts, descriptive).filter(pl.col("difference").is_not_null())
+    # Which differences are named is settled by their sizes, not by their signs: a − b and b − a say the same.
+    shown = known.sort(~pl.col("declared"), -pl.col("difference").abs(), "a", "b").head(MOST_PAIRS)
+    left = known.height - shown.height
+    known = shown.sort("declared", "difference", "a", "b", descending=[True, False, False, False])
+    words = [
+        signed(row["difference"]) + ("" if row["p_holm"] is None else f", Holm p {p_value(row['p_holm'])}")
+        for row in known.iter_rows(named=True)
+    ]
+    return Figure(
+        data=known.select(
+            pair=pl.format("{} − {}", "a", "b"),
+            kind=pl.when("declared").then(pl.lit(DECLARED)).otherwise(pl.lit(EXPLORATORY)),
+            difference="difference",
+            low="low",
+            high="high",
+            text=pl.Series(words, dtype=pl.String),
+        ),
+        title="Differences of mean scores: left of zero, the first arm is better",
+        caption=f"{contrasts.caption()}; against {reference}{f'; {left:,} smaller ones in the table' if left else ''}",
+        value_title="difference of mean scores (a − b)",
+    )
+
+
+def draw_contrasts(figure: Figure, *, width: int = 460) -> Any:
+    """Draw the forest of differences."""
+    alt = load_altair()
+    scale = alt.Scale(domain=[DECLARED, EXPLORATORY], range=["#0072B2", "#777777"])
+    legend = alt.Legend(orient="bottom", title=None, symbolType="circle", symbolSize=90)
+    kind = alt.Color("kind:N", scale=scale, legend=legend)
+    tooltip = ["pair:N", "difference:Q", "low:Q", "high:Q", "kind:N"]
+    layers = forest(figure, "pair", "difference", {"color": kind}, tooltip)
+    chart = alt.layer(zero_line("x", strokeDash=[4, 3]), *layers).properties(width=width, height={"step": 30})
+    return titled(chart, figure.title, figure.caption, width=width + 160)
+
+
+def rating_figure(ratings: Ratings) -> Figure:
+    """Return arm, rating, low, high and text, the best first."""
+    known = ratings.frame.filter(pl.col("rating").is_not_null())
+    ends = [
+        f"{row['rating']:.0f}" + ("" if row["low"] is None else f" [{row['low']:.0f}, {row['high']:.0f}]")
+        for row in known.iter_rows(named=True)
+    ]
+    said = "; ".join(text for text in (ratings.unbounded, ratings.reason, ratings.caption()) if text)
+    return Figure(
+        data=known.select("arm", "rating", "low", "high", text=pl.Series(ends, dtype=pl.String)),
+        title="Bradley-Terry ratings: further right is better",
+        caption=said,
+        value_title="rating (Elo scale)",
+    )
+
+
+def draw_ratings(figure: Figure, *, best: Sequence[str], arms: Sequence[str] = (), width: int = 460) -> Any:
+    """Draw the forest; of many arms the first of `best`, which names every arm, are in colour."""
+    alt = load_altair()
+    lead = leading(best, best)
+    look = point_look(arm_scales(sorted(best), arms=arms, lead=lead))
+    scale = alt.Scale(zero=False, padding=14)
+    layers = forest(figure, "arm", "rating", look, ["arm:N", "rating:Q", "low:Q", "high:Q"], scale)
+    chart = alt.layer(*layers).properties(width=width, height={"step": line_step(figure.data.height)})
+    return titled(chart, figure.title, figure.caption + grey_words(best, lead), width=width + 160)

@@ -4,9 +4,9 @@ from typing import Any
 
 import polars as pl
 
-from gapline.model.replication import Replicated
 from gapline.report.drawing import Figure, in_order, load_altair, titled, zero_line
 from gapline.report.tables.replication import HERE, THERE
+from gapline.study.replication import Replicated
 
 # Of more pairs nobody reads a figure; the table has all.
 MOST_PAIRS = 40

@@ -3,31 +3,33 @@
 from dataclasses import replace
 from typing import Any
 
-from gapline.analysis.analyse import Analysis
-from gapline.model.tables import RUN_KEY, RunKey
+from gapline.contract.tables import RUN_KEY, RunKey
 from gapline.report.curve_figure import CurveFigure, attainment_figure, draw_curves, mean_curve_figure
 from gapline.report.curves import study_attainment, study_mean_curve
 from gapline.report.figures.attainment_difference import difference_figure, draw_difference
 from gapline.report.figures.complementarity import draw_segments, segment_figure
-from gapline.report.figures.contrasts import contrast_figure, draw_contrasts
 from gapline.report.figures.critical_difference import draw_ranks, rank_figure
-from gapline.report.figures.cutoff_sweep import cutoff_figure, draw_cutoffs
-from gapline.report.figures.final_gaps import final_gap_figure
+from gapline.report.figures.distributions import final_gap_figure, profile_figure
 from gapline.report.figures.gap_area import area_figure, draw_area
 from gapline.report.figures.health import draw_health, health_figure
-from gapline.report.figures.horizon_sweep import draw_sweep, sweep_figure
-from gapline.report.figures.intervals import draw_intervals, interval_figure
-from gapline.report.figures.metric_slopes import draw_slopes, slope_figure
-from gapline.report.figures.profile import profile_figure
-from gapline.report.figures.ratings import draw_ratings, rating_figure
-from gapline.report.figures.reference_shift import draw_shift, shift_figure
+from gapline.report.figures.intervals import (
+    contrast_figure,
+    draw_contrasts,
+    draw_intervals,
+    draw_ratings,
+    interval_figure,
+    rating_figure,
+)
 from gapline.report.figures.replication import draw_replication, replication_figure
+from gapline.report.figures.sensitivity import draw_shift, draw_slopes, shift_figure, slope_figure
+from gapline.report.figures.sweeps import cutoff_figure, draw_cutoffs, draw_sweep, sweep_figure
 from gapline.report.order import ArmOrder
 from gapline.report.replication import shown_replication
 from gapline.report.tables.contrasts import compared_rows
 from gapline.scoring.kernels import parse_kernel
 from gapline.scoring.moments import log_start
 from gapline.study import Study
+from gapline.study.analyse import Analysis
 
 
 def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /, *, log_time: bool = False) -> dict[str, Any]:

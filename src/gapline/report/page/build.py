@@ -1,23 +1,31 @@
-"""The page of a study: its data, its words, and the scripts that draw them, sealed in one HTML file."""
+"""The page of a study, or the live page: data, texts and scripts in one HTML file."""
 
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from gapline.analysis.analyse import Analysis, analyse
+from gapline.contract.version import VERSION
 from gapline.report.drawing import write_file
+from gapline.report.facts import Statements, make_statements
 from gapline.report.page import encode
-from gapline.report.page.classical import page_classical
+from gapline.report.page.classical import page_classical, page_tables, table_words
 from gapline.report.page.data import PageData, page_data
-from gapline.report.page.declared import page_tables, table_words
 from gapline.report.page.replication import page_replication
-from gapline.report.page.seal import joined_script, read_part, script_json, seal_page
+from gapline.report.page.seal import (
+    joined_script,
+    page_policy,
+    read_part,
+    render_page,
+    script_json,
+    seal_page,
+    vega_bundle,
+)
 from gapline.report.page.stored import stored_data
 from gapline.report.page.words import ELSEWHERE, left_out_words, page_head, page_words
 from gapline.report.replication import shown_replication
-from gapline.report.statements import Statements, make_statements
-from gapline.report.tables.telling import telling_tables
+from gapline.report.tables.contrasts import telling_tables
 from gapline.study import Study
+from gapline.study.analyse import Analysis, analyse
 
 # In the order they are joined: later files use what earlier ones define.
 SCRIPTS = (
@@ -119,3 +127,46 @@ def page_script(names: tuple[str, ...] = SCRIPTS) -> str:
     judge = "\n".join(read_part(f"script/{name}.js") for name in JUDGE_SCRIPTS)
     parts = [f'function judgeScope() {{\n"use strict";\n{judge}}}\n']
     return joined_script([*parts, *(read_part(f"script/{name}.js") for name in names)])
+
+
+# Behind those of the report, which draw and print; `begin` is that of the live page.
+LIVE_SCRIPTS = (
+    "live/words", "live/patch", "live/change", "live/feed", "live/pulse", "live/status", "live/alarms",
+    "live/progress", "live/arms", "live/trace", "live/running", "live/news", "live/fairness", "live/studies",
+    "live/focus", "live/renew", "live/save", "live/begin",
+)  # fmt: skip
+
+
+class LivePage(NamedTuple):
+    """The page that a server answers with, and the policy that its header repeats."""
+
+    text: str
+    policy: str
+
+
+@cache
+def build_live_page(*, summaries: bool = False) -> LivePage:
+    """Return the live page; it is the same for every study, and shows the one that its address names.
+
+    With `summaries`, its report is one that carries no steps (see `build_part`).
+    """
+    engine = STORED_SCRIPTS if summaries else SCRIPTS
+    script = page_script((*engine[:-1], *LIVE_SCRIPTS))
+    style = read_part("page.css") + read_part("live.css")
+    words: dict[str, Any] = {"title": "gapline live", "version": VERSION}
+    text = seal_page(read_part("live.html.j2"), style=style, script=script, connect=True, **words)
+    return LivePage(text, page_policy((vega_bundle(), script), style, connect=True) + "; frame-ancestors 'none'")
+
+
+def build_part(study: Study, /, *, mark: str, at: str) -> str:
+    """Return the report of a study without the page around it: `mark` says of which runs, `at` of which moment.
+
+    One that would be larger than `encode.MOST_BYTES` carries summaries instead of the steps of every run.
+    """
+    said, analysis, template = make_statements(study), analyse(study), read_part("live_part.html.j2")
+    words = steps_words(study, said, analysis)
+    if words is not None:
+        text = render_page(template, mark=mark, at=at, **words)
+        if len(text.encode("utf-8")) <= encode.MOST_BYTES:
+            return text
+    return render_page(template, mark=mark, at=at, **stored_words(study, said, analysis))

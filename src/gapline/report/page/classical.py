@@ -1,4 +1,4 @@
-"""The classical comparisons as the page shows them: tables in words, and two pictures in plain lines and boxes."""
+"""Tables that the page shows as Python computed them: classical comparisons, design, ladders."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -6,19 +6,58 @@ from typing import Any
 
 import numpy as np
 
-from gapline.analysis.analyse import Analysis
-from gapline.analysis.neighbours.attainment_difference import AttainmentDifference
-from gapline.analysis.neighbours.ranks import MeanRanks
-from gapline.model.text import printable
+from gapline.measures.attainment_surface import AttainmentDifference
+from gapline.measures.ranks import MeanRanks
+from gapline.report.analysis_tables import analysis_cutoff_table
+from gapline.report.canvas import text_width
 from gapline.report.figures.attainment_difference import difference_map
 from gapline.report.figures.critical_difference import rank_picture, rank_ticks
 from gapline.report.looks import COLOURS, looks_of
 from gapline.report.numbers import DASH, number
-from gapline.report.page.declared import table_words
+from gapline.report.table import Table
+from gapline.report.tables.design import design_tables
+from gapline.report.tables.kernels import kernel_tables
+from gapline.report.tables.ladders import ladder_tables
 from gapline.report.tables.means import sentence
-from gapline.report.tables.neighbours import pair_table, rating_table
-from gapline.report.text_width import text_width
-from gapline.report.writers.short_names import short_names
+from gapline.report.tables.measures import pair_table, rating_table
+from gapline.report.tables.sensitivity import transform_table
+from gapline.report.writers.csv import to_csv
+from gapline.report.writers.latex import to_latex
+from gapline.report.writers.terminal import short_names
+from gapline.study.analyse import Analysis
+from gapline.text import printable
+
+
+def page_tables(analysis: Analysis, /) -> dict[str, Any]:
+    """Return the variables of the template: `evidence`, `kernel_tables` and `varied`, lists of tables in words."""
+    varied = [analysis_cutoff_table(analysis)]
+    if analysis.transforms is not None:
+        varied.append(transform_table(analysis.transforms, against=str(analysis.study.references[0].label)))
+    found = {
+        "evidence": [*design_tables(analysis), *ladder_tables(analysis.ladders.values())],
+        "kernel_tables": kernel_tables(analysis.metrics, analysis.labels, over=analysis.main_words),
+        "varied": varied,
+    }
+    return {name: [table_words(table) for table in tables] for name, tables in found.items()}
+
+
+def table_words(table: Table, /) -> dict[str, Any]:
+    """Return a table in words: its head, its rows under their headings, and its notes."""
+    parts = [
+        (heading, [[(printable(cell.text), cell.bold) for cell in row] for row in rows])
+        for heading, rows in table.parts
+    ]
+    return {
+        "name": table.name,
+        "title": table.caption,
+        "header": [(column.head, column.text) for column in table.columns],
+        "parts": parts,
+        "notes": [printable(note) for note in table.notes],
+        # As the files beside the page have them; the page itself holds the words alone.
+        "numbers": to_csv(table.frame).decode("utf-8"),
+        "latex": to_latex(table),
+    }
+
 
 # Pixels: the axis of ranks, the room for names beside it, a line of text.
 AXIS, MARGIN, LINE = 420, 190, 20

@@ -9,31 +9,29 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from gapline.contract.names import parse_weight
+from gapline.contract.reading import vouched
+from gapline.contract.version import VERSION
 from gapline.envelope.build import Envelopes
-from gapline.model.names import parse_weight
-from gapline.model.reading import vouched
-from gapline.model.text import printable
-from gapline.model.version import VERSION
-from gapline.reference.choose import LabelledSnapshot
-from gapline.reference.policy import Policy
-from gapline.reference.resolve import instance_sizes, transformed_references
+from gapline.native.time_weights import weight_arrays
+from gapline.references.choice import LabelledSnapshot
+from gapline.references.policy import Policy
+from gapline.references.resolve import instance_sizes, transformed_references
 from gapline.report.looks import LEADERS, MOST_LOOKS, looks_of
 from gapline.report.page import encode
-from gapline.report.page.encode import Block, Floats, Grid, Integers
-from gapline.report.page.others import Others, add_other_candidates
-from gapline.report.page.run_facts import fact_name, fact_order, fact_text
-from gapline.report.page.steps import Steps
+from gapline.report.page.encode import Block, Floats, Grid, Integers, Steps
+from gapline.report.page.runs import Others, add_other_candidates, fact_name, fact_order, fact_text
 from gapline.report.writers.latex_text import SPECIAL
-from gapline.report.writers.short_names import short_names
+from gapline.report.writers.terminal import short_names
 from gapline.scoring.kernels import kernel_range, parse_kernel
 from gapline.scoring.moments import log_start
-from gapline.scoring.reading import reference_column
-from gapline.scoring.time_weights import weight_arrays
+from gapline.scoring.run_references import reference_column
+from gapline.statistics.cells import TIE, Cells, build_cells, finite_or_none
+from gapline.statistics.estimate import method_words
+from gapline.statistics.intervals import generator_start
+from gapline.statistics.means import check_horizons
 from gapline.study import Study
-from gapline.summary.cells import TIE, Cells, build_cells, finite_or_none
-from gapline.summary.draws import generator_start
-from gapline.summary.estimate import method_words
-from gapline.summary.means import check_horizons
+from gapline.text import printable
 
 # Columns of the runs table that the page shows in its own words, or that mean nothing to a reader.
 _SHOWN_ELSEWHERE = {

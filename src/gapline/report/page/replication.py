@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from gapline.model.replication import Replicated
-from gapline.model.text import printable
 from gapline.report.figures.replication import replication_figure
 from gapline.report.numbers import signed
-from gapline.report.page.declared import table_words
+from gapline.report.page.classical import table_words
 from gapline.report.replication import rank_sentence, remark_lines, replication_tables, verdict_sentence
+from gapline.study.replication import Replicated
+from gapline.text import printable
 
 # Pixels: the picture, its edges, the lines of a pair (its name, there, here) and the room for the axis.
 WIDTH, EDGE, NAME, LINE, AXIS = 420, 14, 22, 15, 26

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from gapline.errors import EnvironmentLacksError
-from gapline.model.heap import give_back
-from gapline.model.writing import write_atomically
+from gapline.files.atomic_write import write_atomically
+from gapline.files.memory import give_back
 
 
 def seal_page(template: str, *, style: str, script: str, connect: bool = False, **words: Any) -> str:

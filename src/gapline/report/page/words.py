@@ -5,21 +5,20 @@ from typing import Any
 
 import polars as pl
 
+from gapline.contract.instance_set import instance_groups
+from gapline.contract.reading import vouched
+from gapline.contract.version import VERSION
 from gapline.errors import listing
-from gapline.model.instance_set import instance_groups
-from gapline.model.reading import vouched
-from gapline.model.text import counted, printable
-from gapline.model.version import VERSION
-from gapline.report.facts import study_notes
+from gapline.report.facts import Statements, study_notes
 from gapline.report.methods import methods_clauses
 from gapline.report.numbers import count, goal_words, number, percent
 from gapline.report.order import ArmOrder
 from gapline.report.page import encode
-from gapline.report.page.moments import DECIMALS
-from gapline.report.statements import Statements
-from gapline.scoring.goals import attainment_name
+from gapline.report.page.stored import DECIMALS
+from gapline.scoring.endpoints import attainment_name
+from gapline.statistics.cells import TIE
 from gapline.study import Study
-from gapline.summary.cells import TIE
+from gapline.text import counted, printable
 
 
 def page_words(study: Study, said: Statements, head: dict[str, Any]) -> dict[str, Any]:

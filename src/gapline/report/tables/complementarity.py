@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from gapline.analysis.complementarity import Complementarity
 from gapline.errors import listing
 from gapline.report.numbers import goal_words, number
 from gapline.report.table import Column, Table, Text, capital, one_part, part
+from gapline.study.complementarity import Complementarity
 
 
 def pairs_table(found: Complementarity, /, *, against: str, descriptive: Sequence[str] = ()) -> Table:

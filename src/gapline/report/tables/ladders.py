@@ -5,13 +5,13 @@ from typing import Any
 
 import polars as pl
 
-from gapline.analysis.ladders import Ladder
-from gapline.model.reading import vouched
-from gapline.model.text import counted
+from gapline.contract.reading import vouched
 from gapline.report.numbers import DASH, count, goal_words, number, percent
 from gapline.report.table import Column, Part, Table, capital, part
 from gapline.report.tables.means import EMPTY_NOTE, kernel_column, sentence
-from gapline.scoring.goals import attainment_name
+from gapline.scoring.endpoints import attainment_name
+from gapline.study.ladders import Ladder
+from gapline.text import counted
 
 
 def ladder_tables(ladders: Collection[Ladder], /) -> list[Table]:

@@ -5,14 +5,14 @@ from typing import Any
 
 import polars as pl
 
-from gapline.model.reading import ReferenceLabel
+from gapline.contract.reading import ReferenceLabel
 from gapline.report.numbers import count, goal_words, interval, number, percent, plain_numbers
 from gapline.report.order import ArmOrder
 from gapline.report.table import Column, Table, Text, bold_best, capital, largest, one_part, part, smallest
-from gapline.scoring.goals import attainment_name
+from gapline.scoring.endpoints import attainment_name
 from gapline.scoring.scores import Scores
-from gapline.summary.bootstrap import ArmIntervals
-from gapline.summary.means import Summary, summarise
+from gapline.statistics.bootstrap import ArmIntervals
+from gapline.statistics.means import Summary, summarise
 
 COUNTS = ("runs", "empty", "rejected", "late")
 # What a narrow terminal leaves out first: the counts that are mostly zero, then other kernels and goals, then runs.

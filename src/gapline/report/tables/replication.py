@@ -4,10 +4,10 @@ from itertools import groupby
 
 import polars as pl
 
-from gapline.model.replication import DISTURBED, Conclusion, Condition, Measured, Replicated, Shift
 from gapline.report.numbers import DASH, interval, number, signed
 from gapline.report.table import Column, Table, Text, one_part, part
 from gapline.report.tables.means import sentence
+from gapline.study.replication import DISTURBED, Conclusion, Condition, Measured, Replicated, Shift
 
 THERE, HERE = "there", "here"
 _MEASURED = tuple(Measured.__struct_fields__)

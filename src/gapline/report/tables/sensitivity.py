@@ -1,17 +1,18 @@
-"""Tables of what other kernels, references and horizons would have said."""
+"""Tables of what other kernels, references, horizons, cutoffs and transforms would change."""
 
 from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from gapline.analysis.horizon_sweep import HorizonSweep
-from gapline.analysis.metric_sensitivity import MetricSensitivity
-from gapline.analysis.reference_sensitivity import ReferenceSensitivity
-from gapline.analysis.robustness import Robustness
-from gapline.model.reading import ReferenceLabel
-from gapline.report.numbers import count, number, percent, plain_numbers
-from gapline.report.table import Part, Table, Text, bold_best, capital, frame_table, part, smallest, text_table
+from gapline.contract.reading import ReferenceLabel
+from gapline.report.numbers import DASH, count, number, percent, plain_numbers, signed
+from gapline.report.table import Column, Part, Table, Text, bold_best, capital, frame_table, part, smallest, text_table
 from gapline.report.tables.means import DESCRIPTIVE, OTHERS, kernel_column, reference_heading, sentence
+from gapline.study.cutoff_sweep import KINDS, CutoffSweep
+from gapline.study.horizon_sweep import HorizonSweep
+from gapline.study.robustness import Robustness
+from gapline.study.sensitivity import MetricSensitivity, ReferenceSensitivity
+from gapline.study.transform_sensitivity import TransformReversal, TransformSensitivity
 
 MOST_SWAPS = 3
 
@@ -120,3 +121,108 @@ def swap_table(sweep: HorizonSweep, /, *, against: str) -> Table:
     ]
     header = ["a", "b", "lower mean before", "lower mean after", "horizon"]
     return text_table("swaps", "Horizons at which two arms swap", header, rows, text=4, notes=notes)
+
+
+MOST_CUTOFF_SWAPS = 6
+_WORDS = {
+    "early-log": "early-log, 1/t from the cutoff on",
+    "end-log": "end-log, 1/(time left) until the cutoff before the end",
+}
+
+
+def cutoff_table(
+    found: CutoffSweep, /, *, against: str, descriptive: Sequence[str] = (), ranked: str = "", unit: str = "s"
+) -> Table:
+    """Return the pooled scores, arms × cutoffs, a part per kind of weight, beside those under the declared weight.
+
+    `ranked` says which arms are ranked, where not all of them are.
+    """
+    cutoffs = [f"{cutoff:g} {unit}" for cutoff in found.cutoffs]
+    notes = [
+        f"{found.kernel}, {found.weighting}-equal, against {against}; smaller is better within a column, and scores "
+        "under two weights or cutoffs are not compared with each other.",
+        *(_kind_note(found, kind, unit) for kind in KINDS),
+        *([f"Descriptive, not compared: {', '.join(descriptive)}."] if descriptive else []),
+        *([sentence(ranked)] if ranked else []),
+    ]
+    return Table(
+        name="cutoffs",
+        caption="Scores under logarithmic weights, by their cutoff",
+        columns=(*capital("arm", text=True), Column(found.weight), *(Column(cutoff) for cutoff in cutoffs)),
+        parts=tuple(_part(found, kind) for kind in KINDS),
+        frame=found.scores,
+        notes=tuple(notes),
+    )
+
+
+def _part(found: CutoffSweep, kind: str) -> Part:
+    arms = list(found.baseline)
+    columns = [list(found.baseline.values())]
+    for cutoff in found.cutoffs:
+        rows = found.scores.filter((pl.col("kind") == kind) & (pl.col("cutoff") == cutoff))
+        by_arm = dict(rows.select("arm", "score").iter_rows())
+        columns.append([by_arm[arm] for arm in arms])
+    eligible = [arm in found.compared for arm in arms]
+    cells = [bold_best(map(number, column), smallest(column, eligible)) for column in columns]
+    return part(_WORDS[kind], [(Text(arm), *row) for arm, row in zip(arms, zip(*cells, strict=True), strict=True)])
+
+
+def _kind_note(found: CutoffSweep, kind: str, unit: str) -> str:
+    """Say which pairs change order over the cutoff: exactly where all horizons are one, else on the grid."""
+    if found.swaps is None:
+        rows = found.flips.filter(pl.col("kind") == kind)
+        at = [f"{a} and {b} at {cutoff:g} {unit}" for _, cutoff, a, b in rows.iter_rows()]
+        words = f"in another order than under {found.weight}"
+        return f"{kind}: {words} are {_first(at)}." if at else f"{kind}: no two arms are {words} at these cutoffs."
+    at = [
+        f"{swap.cutoff:.4g} {unit} ({swap.below} better below, {swap.above} above)"
+        for swap in found.swaps
+        if swap.kind == kind
+    ]
+    span = f"from {found.cutoffs[0]:g} {unit} up to the horizon"
+    return f"{kind}: two arms swap at {_first(at)}; exact, {span}." if at else f"{kind}: no two arms swap {span}."
+
+
+def _first(words: list[str]) -> str:
+    rest = f" and {len(words) - MOST_CUTOFF_SWAPS:,} more" if len(words) > MOST_CUTOFF_SWAPS else ""
+    return ", ".join(words[:MOST_CUTOFF_SWAPS]) + rest
+
+
+def transform_table(found: TransformSensitivity, /, *, against: str) -> Table:
+    """Return the pooled means under each transform, the declared one first, and which orderings it reverses."""
+    parts = []
+    for (name,), rows in found.pooled.group_by("transform", maintain_order=True):
+        base = name == found.base
+        heading = f"{name} (declared)" if base else f"{name}: {_flips(found, str(name))}"
+        scores = rows["score"].to_list()
+        best = smallest(scores, [rank is not None for rank in rows["rank"]])
+        ranks = [str(rank or DASH) for rank in rows["rank"]]
+        shifts = ["" if base else signed(shift) for shift in rows["shift"]]
+        parts.append(part(heading, zip(rows["arm"], bold_best(map(number, scores), best), ranks, shifts, strict=True)))
+    described = found.pooled.filter(pl.col("tier") == 2)["arm"].unique(maintain_order=True).to_list()
+    notes = [
+        f"{found.kernel}, {found.weighting}-equal, weight {found.weight}, against {against}, transformed alike; "
+        "smaller is better within a transform, magnitudes are not compared between them.",
+        *map(_reversal, found.reversals),
+        *(f"Cannot be scored under {one.transform}: {one.reason}." for one in found.unscored),
+        *(f"{note[:1].upper()}{note[1:]}." for note in found.notes),
+        *([f"Descriptive, not compared: {', '.join(described)}."] if described else []),
+    ]
+    return Table(
+        name="transforms",
+        caption="Scores under other transforms of the objective",
+        columns=(*capital("arm", text=True), *capital("score", "rank"), Column("shift", "Shift")),
+        parts=tuple(parts),
+        frame=found.pooled.with_columns(declared=pl.col("transform") == found.base),
+        notes=tuple(notes),
+    )
+
+
+def _flips(found: TransformSensitivity, name: str) -> str:
+    flips = sum(r.transform == name and not r.out_of_envelope for r in found.reversals)
+    return f"{flips} of {found.pairs} panel orderings reverse"
+
+
+def _reversal(found: TransformReversal) -> str:
+    marked = " (out of its envelope: not counted)" if found.out_of_envelope else ""
+    return f"{found.transform}: {found.a} and {found.b} change order in {found.panel}{marked}."

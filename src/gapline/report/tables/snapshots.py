@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from gapline.reference.diff import Difference
-from gapline.reference.log import Step
-from gapline.reference.snapshot import Reference
+from gapline.references.diff import Difference
+from gapline.references.history import Step
+from gapline.references.snapshot import Reference
 from gapline.report.numbers import DASH, share_decimals
 from gapline.report.table import Column, Table, part, word_table
 

@@ -1,11 +1,265 @@
-"""Tables that LaTeX typesets as they stand, of any size: long ones go on over pages, wide ones are turned or split."""
+"""Tables and texts for LaTeX: long tables continue over pages, wide ones are turned or split."""
 
+import math
+import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from gapline.report.macro_file import caption_macros, caption_name
-from gapline.report.table import Table, Text
-from gapline.report.writers.latex_fit import SIZES, Fitted, broken, fit, lines_of, measure
-from gapline.report.writers.latex_text import comment, escape, number_cell
+from gapline.report.table import Column, Table, Text, one_part
+from gapline.report.writers.latex_text import BREAK, caption_macros, caption_name, comment, escape, number_cell
+from gapline.text import printable
+
+# Points that a table may have: the text width of article at 10 pt is 345, and 2 % are for rounding.
+TEXT_WIDTH = 338.0
+# A column of words is not made narrower than these, in points, as long as there is another way.
+WANTED, LEAST = 110.0, 62.0
+# Heads are broken into lines of at least so many points.
+HEAD = 42.0
+# Exchanging rows and columns helps a table with few rows.
+MOST_TURNED = 12
+
+# Widths of the roman letters at 10 pt in hundredths of a point; bold ones and small sizes are relatively wider.
+_WIDTHS = {
+    letter: width
+    for width, letters in {
+        278: "!',.:;[]`il|", 306: "fj", 334: "- ", 379: "I", 389: "()t", 393: "r", 395: "s", 445: "cez", 473: "?",
+        500: '"$*/0123456789\\ag{}', 516: "o", 514: "J", 545: "^~",
+        528: "kqvxy", 556: "Sbdhnpu", 611: "Z", 625: "L", 653: "F", 681: "EP",
+        709: "B", 723: "CTw", 737: "R", 752: "AHNUVXY_", 764: "D", 778: "&+<=>@KOQ−", 785: "G", 834: "#%m", 917: "M",
+        1028: "W",
+    }.items()
+    for letter in letters
+}  # fmt: skip
+_BOLD = 1.16
+# Anything else that is set: accented letters, Greek, signs; what cannot be set is written [U+1F600].
+_OTHER, _NUMBERED = 905, 5600
+
+
+class Size(NamedTuple):
+    """A size of type: its command, its points, how much wider its letters are for their size, the space of columns."""
+
+    command: str
+    points: float
+    wider: float
+    space: float
+
+
+SIZES = (
+    Size("\\small", 9, 1.029, 6.0),
+    Size("\\footnotesize", 8, 1.063, 4.0),
+    Size("\\scriptsize", 7, 1.165, 3.0),
+)
+
+
+class Fitted(NamedTuple):
+    """A table as it is set: the widths of its columns in points, the lines of its heads, the columns of each piece."""
+
+    table: Table
+    size: Size
+    widths: tuple[float, ...]
+    heads: tuple[tuple[str, ...], ...]
+    pieces: tuple[tuple[int, ...], ...]
+
+    def width(self, piece: Sequence[int]) -> float:
+        """Return the points from the first to the last column of a piece."""
+        return sum(self.widths[k] for k in piece) + 2 * self.size.space * (len(piece) - 1)
+
+
+def measure(text: str, size: Size, *, bold: bool = False) -> float:
+    """Return how wide a text is set, in points.
+
+    >>> round(measure("score", SIZES[0]), 1)
+    20.3
+    """
+    units = sum(_WIDTHS.get(letter) or _other(letter) for letter in text)
+    return units / 1000 * size.points * size.wider * (_BOLD if bold else 1.0)
+
+
+def _other(letter: str) -> float:
+    shown = printable(letter)
+    if shown != letter:
+        return sum(_WIDTHS[part] for part in shown)
+    return _NUMBERED if "U+" in escape(letter) else _OTHER
+
+
+def fit(table: Table, /) -> Fitted:
+    """Choose the first way in which the table is not wider than the text."""
+    natural = [_Natural.of(table, size) for size in SIZES]
+    exchanged = _turned(table)
+    turned = [_Natural.of(exchanged, size) for size in SIZES] if exchanged is not None else []
+    ways = (
+        way
+        for form, least in (
+            (natural, math.inf),
+            (natural, WANTED),
+            (turned, math.inf),
+            (turned, WANTED),
+            (natural, LEAST),
+            (turned, LEAST),
+        )
+        for size in form
+        if (way := size.fitted(least)) is not None
+    )
+    found = next(ways, None)
+    return min((one.split() for one in natural[1:]), key=lambda way: len(way.pieces)) if found is None else found
+
+
+def broken(text: str, width: float, size: Size, *, bold: bool = False) -> str:
+    """Return a text for a box of some width: breakable after marks, and inside of words that are wider than the box."""
+    return BREAK.join(escape(piece) for piece in _breaks(printable(text), width, size, bold=bold))
+
+
+def _breaks(text: str, width: float, size: Size, *, bold: bool = False) -> list[str]:
+    """Cut a text where it may be broken."""
+    pieces: list[str] = []
+    for word in re.findall(r"[^\s_/.:,;=-]+[_/.:,;=-]*\s*|[_/.:,;=-]+\s*|\s+", text):
+        rest = word
+        while measure(rest.rstrip(), size, bold=bold) > width and len(rest) > 1:
+            most = next(k for k in range(len(rest), 0, -1) if k == 1 or measure(rest[:k], size, bold=bold) <= width)
+            pieces.append(rest[:most])
+            rest = rest[most:]
+        pieces.append(rest)
+    return pieces
+
+
+class _Natural(NamedTuple):
+    """A table in one size, with the widths that its cells and its heads ask for by themselves."""
+
+    table: Table
+    size: Size
+    cells: tuple[float, ...]
+    heads: tuple[tuple[str, ...], ...]
+    head_widths: tuple[float, ...]
+
+    @classmethod
+    def of(cls, table: Table, size: Size) -> "_Natural":
+        cells = [0.0] * len(table.columns)
+        for row in table.rows:
+            for k, cell in enumerate(row):
+                # The sign of a number is longer than the hyphen that it is written with.
+                text = cell.text if table.columns[k].text else cell.text.replace("-", "−")
+                cells[k] = max(cells[k], measure(text, size, bold=cell.bold))
+        heads = [head_lines(column, max(cells[k], HEAD), size) for k, column in enumerate(table.columns)]
+        widths = [max(_head_width(line, size) for line in lines) for lines in heads]
+        return cls(table, size, tuple(cells), tuple(heads), tuple(widths))
+
+    @property
+    def words(self) -> list[int]:
+        return [k for k, column in enumerate(self.table.columns) if column.text]
+
+    def _fitted(self, widths: Sequence[float], pieces: Sequence[Sequence[int]]) -> Fitted:
+        return Fitted(self.table, self.size, tuple(widths), self.heads, tuple(map(tuple, pieces)))
+
+    def _widths(self) -> list[float]:
+        return [max(pair) for pair in zip(self.cells, self.head_widths, strict=True)]
+
+    def fitted(self, least: float) -> Fitted | None:
+        """Return it with columns of words that share what the numbers leave, if none of them gets less than `least`."""
+        widths = self._widths()
+        numbers = sum(width for k, width in enumerate(widths) if k not in self.words)
+        room = TEXT_WIDTH - numbers - 2 * self.size.space * (len(widths) - 1)
+        shares = _shared([widths[k] for k in self.words], room, least)
+        if shares is None:
+            return None
+        for k, share in zip(self.words, shares, strict=True):
+            widths[k] = share
+        return self._fitted(widths, [range(len(widths))])
+
+    def split(self) -> Fitted:
+        """Return it in as few pieces as can be, alike in width; each begins with the words and what is before them."""
+        widths, gaps = self._widths(), 2 * self.size.space
+        first = self.words[0] if self.words else 0
+        keys = [k for k in range(len(widths)) if k in self.words or k < first]
+        others = [k for k in range(len(widths)) if k not in keys]
+        fixed = sum(widths[k] for k in keys if k not in self.words) + gaps * (len(keys) - (not others))
+        widest = max((widths[k] for k in others), default=0.0)
+        least = min(LEAST, (TEXT_WIDTH - widest - fixed) / max(1, len(self.words)))
+        wanted = [widths[k] for k in self.words]
+        most = TEXT_WIDTH - fixed - sum(min(want, least) for want in wanted)
+        pieces = _packed([widths[k] + gaps for k in others], most + gaps)
+        # The least room for numbers with which there are no more pieces; the rest is for the words.
+        low = widest
+        for _ in range(40):
+            middle = (low + most) / 2
+            enough = len(_packed([widths[k] + gaps for k in others], middle + gaps)) <= len(pieces)
+            low, most = (low, middle) if enough else (middle, most)
+        pieces = _packed([widths[k] + gaps for k in others], most + gaps)
+        for k, share in zip(self.words, _shared(wanted, TEXT_WIDTH - fixed - most, least) or (), strict=False):
+            widths[k] = share
+        return self._fitted(widths, [[*keys, *(others[k] for k in piece)] for piece in pieces])
+
+
+def _packed(widths: Sequence[float], most: float) -> list[list[int]]:
+    """Put columns next to each other into as few pieces as hold them, one at least."""
+    pieces: list[list[int]] = [[]]
+    left = most
+    for k, width in enumerate(widths):
+        if width > left and pieces[-1]:
+            pieces.append([])
+            left = most
+        pieces[-1].append(k)
+        left -= width
+    return pieces
+
+
+def _shared(wanted: Sequence[float], room: float, least: float) -> list[float] | None:
+    """Share room between columns: none gets more than it wants, none less than `least` unless it wants less."""
+    if sum(min(want, least) for want in wanted) > room:
+        return None
+    # The largest share for which the sum fits, by halving: below it, narrow columns have all that they want.
+    low, high = 0.0, max(wanted, default=0.0)
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if sum(min(want, middle) for want in wanted) <= room else (low, middle)
+    return [min(want, max(low, least)) for want in wanted] if sum(wanted) > room else list(wanted)
+
+
+def head_lines(column: Column, width: float, size: Size) -> tuple[str, ...]:
+    """Return the lines of a column's head as LaTeX, broken where that makes it no wider than `width`."""
+    if column.latex is not None and re.search(r"[\\$]", column.latex):
+        return (column.latex,)
+    text = printable(column.head if column.latex is None else column.latex)
+    lines: list[str] = []
+    for piece in _breaks(text, width, size):
+        if lines and measure((lines[-1] + piece).rstrip(), size) <= width:
+            lines[-1] += piece
+        else:
+            lines.append(piece)
+    return tuple(escape(line.strip()) for line in lines) or ("",)
+
+
+def _head_width(line: str, size: Size) -> float:
+    # A command is a letter, its braces and marks are none.
+    return measure(re.sub(r"[{}$_^]", "", re.sub(r"\\(?:math|text)?[A-Za-z]+|\\.", "M", line)), size)
+
+
+def _turned(table: Table) -> Table | None:
+    """Return the table with rows and columns exchanged, where that is the same table: one block under one name each."""
+    rows, columns = table.rows, table.columns
+    one_name = bool(columns) and columns[0].text and not any(column.text for column in columns[1:])
+    if not one_name or len(table.parts) != 1 or not 0 < len(rows) <= min(MOST_TURNED, len(columns) - 2):
+        return None
+    heads = (Column("", text=True), *(Column(row[0].text) for row in rows))
+    cells = [[Text(column.head), *(row[k] for row in rows)] for k, column in enumerate(columns) if k]
+    return Table(table.name, table.caption, heads, one_part(cells), table.frame, table.notes)
+
+
+def lines_of(fitted: Fitted, most: int) -> int:
+    """Return the lines of all rows in all pieces, or more than `most` as soon as that is certain."""
+    table, size = fitted.table, fitted.size
+    lines = 0
+    for row in table.rows:
+        shares = [
+            measure(cell.text, size, bold=cell.bold) / max(1.0, width)
+            for cell, width in zip(row, fitted.widths, strict=True)
+        ]
+        # Broken lines are not full.
+        deepest = max(1 if share <= 1.001 else math.ceil(1.1 * share) for share in shares)
+        lines += deepest * len(fitted.pieces)
+        if lines > most:
+            break
+    return lines + (len(table.parts) + max(map(len, fitted.heads), default=1)) * len(fitted.pieces)
+
 
 # Lines of a page that a floating table may take, its caption among them; longer ones go on over pages.
 MOST_LINES = 42

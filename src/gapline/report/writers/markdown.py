@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from gapline.model.text import printable
 from gapline.report.table import Table
+from gapline.text import printable
 
 # What GitHub looks for in the text that comes of the Markdown, where no escape helps: a mention, and `:ant:`. A SWHID
 # is neither, and is to be copied as it is.

@@ -1,12 +1,329 @@
-"""Tables on a terminal, and as they stand in a text file."""
+"""Tables that fit a terminal: columns left out or wrapped, long names shortened."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from gapline.report.numbers import DASH
 from gapline.report.table import Table
-from gapline.report.writers.fitted import fitted_lines
-from gapline.terminal import console, visible
+from gapline.terminal import cells, console, visible, wrapped
 from gapline.terminal import width as terminal_width
+from gapline.text import printable
+
+MARK = "…"
+# Of more names than this nobody reads a list below a table.
+MOST_NAMES = 40
+MOST_TRIED = 2_000
+
+
+def short_names(names: Iterable[str], room: int) -> dict[str, str]:
+    """Return a form of each name that has at most `room` columns; two names never share one.
+
+    >>> short_names(["tabu-search-with-restarts-v1", "tabu-search-with-restarts-v2", "greedy"], 12)
+    {'tabu-search-with-restarts-v1': 'tabu-s…ts-v1', 'tabu-search-with-restarts-v2': 'tabu-s…ts-v2', 'greedy': 'greedy'}
+    """
+    wanted = list(dict.fromkeys(names))
+    found = {name: name for name in wanted if cells(name) <= room}
+    taken = set(found.values())
+    long = [name for name in wanted if name not in found]
+    # The split that tells most of them apart, the one in the middle first.
+    middle = (room - 1) // 2
+    tails = sorted(range(room), key=lambda tail: (abs(tail - middle), tail))
+    # Of very many names the middle must do: every split of each of them would take longer than the reading.
+    tails = tails if len(long) <= MOST_TRIED else tails[:1]
+    best = max(tails, key=lambda tail: len({_cut(name, room, tail) for name in long} - taken)) if long else 0
+    for name in long:
+        short = _cut(name, room, best)
+        number = 1
+        while short in taken:
+            number += 1
+            # No split tells them apart: they are numbered.
+            end = f"{MARK}{number}"
+            short = _head(name, max(0, room - cells(end))) + end
+        taken.add(short)
+        found[name] = short
+    return {name: found[name] for name in wanted}
+
+
+def _cut(name: str, room: int, tail: int) -> str:
+    end = _head(name[::-1], tail)[::-1] if tail else ""
+    return _head(name, max(0, room - 1 - cells(end))) + MARK + end
+
+
+def _head(text: str, room: int) -> str:
+    kept = text[:room]
+    while cells(kept) > room:
+        kept = kept[:-1]
+    return kept
+
+
+def legend_lines(shortened: Mapping[str, str], room: int, *, how: str = "") -> list[str]:
+    """Return the whole names behind the short ones; a name that fills a line has it to itself, or several."""
+    if not shortened:
+        return []
+    if len(shortened) > MOST_NAMES:
+        return wrapped(f"{len(shortened):,} names are shortened{f'; {how}' if how else ''}", room, hang="  ")
+    lines = ["names in full:"]
+    for name, short in shortened.items():
+        line = f"  {short} = {name}"
+        lines += [line] if cells(line) <= room else [f"  {short} =", *wrapped(name, room)]
+    return lines
+
+
+GAP = 2
+# How far names are shortened before columns go that are spared less easily: columns of a name, least `spare`.
+STEPS = ((20, 3), (15, 2), (12, 1), (9, 1), (7, 1))
+COMFORTABLE = STEPS[0][0]
+# A text of so many words is prose, and is broken at its spaces.
+PROSE = 5
+PROSE_ROOM = 24
+# A head is a word or two; a longer word in it is shortened to that.
+HEAD_ROOM = 14
+_LAST = 100
+_DIGEST = re.compile("(sha256:[0-9a-f]{12})[0-9a-f]{52}")
+
+
+class Span(NamedTuple):
+    """A piece of a line in one style: bold, dim, italic or none."""
+
+    text: str
+    style: str = ""
+
+
+Line = tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How the columns of a block stand: their numbers, their widths, and the names that were shortened."""
+
+    columns: tuple[int, ...]
+    widths: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """The letters of a table, measured once."""
+
+    table: Table
+    room: int
+    heads: list[str] = field(init=False)
+    natural: list[int] = field(init=False)
+    words: list[int] = field(init=False)
+    prose: list[bool] = field(init=False)
+    silent: list[bool] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.heads = [printable(column.head) for column in self.table.columns]
+        size = len(self.heads)
+        self.natural, self.words, self.prose = [0] * size, [0] * size, [False] * size
+        self.silent = [bool(self.table.rows)] * size
+        for row in self.table.rows:
+            for k, cell in enumerate(row):
+                text = printable(cell.text)
+                self.natural[k] = max(self.natural[k], cells(text))
+                self.silent[k] = self.silent[k] and text in ("", DASH)
+                if self.table.columns[k].text:
+                    split = text.split()
+                    self.words[k] = max(self.words[k], max(map(cells, split), default=0))
+                    self.prose[k] = self.prose[k] or len(split) >= PROSE
+
+    def least(self, k: int, floor: int) -> int:
+        """Return the narrowest that a column can be while its names keep `floor` columns."""
+        text = self.table.columns[k].text
+        body = self.natural[k]
+        if text:
+            body = min(body, max(floor, min(self.words[k], PROSE_ROOM)) if self.prose[k] else floor)
+        head = max(map(cells, self.heads[k].split()), default=0)
+        return max(body, min(head, max(body, HEAD_ROOM if floor >= COMFORTABLE else min(HEAD_ROOM, floor))))
+
+    def fit(self, columns: Sequence[int], floor: int) -> Fit | None:
+        """Return the widths of these columns, None where they do not fit."""
+        widths = {k: self.least(k, floor) for k in columns}
+        left = self.room - sum(widths.values()) - GAP * (len(columns) - 1)
+        if left < 0:
+            return None
+        # Heads get what keeps them on one line, then names and prose what is left, the narrowest first.
+        for k in columns:
+            more = max(0, cells(self.heads[k]) - widths[k])
+            if more <= left:
+                widths[k] += more
+                left -= more
+        growing = [k for k in columns if self.table.columns[k].text and widths[k] < self.natural[k]]
+        while left > 0 and growing:
+            k = min(growing, key=lambda k: widths[k])
+            widths[k] += 1
+            left -= 1
+            growing = [k for k in growing if widths[k] < self.natural[k]]
+        return Fit(tuple(columns), tuple(widths[k] for k in columns))
+
+
+def fitted_lines(
+    table: Table, room: int, *, all_columns: bool = False, how: str = "", digests: bool = False
+) -> list[Line]:
+    """Return the lines of a table that is at most `room` columns wide.
+
+    `how` says how the other columns are seen; `digests` asks for them in full, which is wider than a terminal.
+    """
+    said = printable if digests else _short_digests
+    sheet = _Sheet(table, room)
+    fits = _stacked(sheet) if all_columns else _spared(sheet)
+    lines: list[Line] = [(Span(line, "bold"),) for line in wrapped(said(table.caption), room, hang="  ")]
+    shown = {k for fit in fits or () for k in fit.columns}
+    gone = [sheet.heads[k] for k in range(len(sheet.heads)) if k not in shown] if fits else []
+    if gone:
+        words = f"left out at {room} columns: {', '.join(gone)}{f' ({how})' if how else ''}"
+        lines += [(Span(line, "dim"),) for line in wrapped(words, room, hang="  ")]
+    shortened: dict[str, str] = {}
+    if fits is None:
+        lines += _records(sheet)
+    else:
+        for number, fit in enumerate(fits):
+            lines += [(Span(""),)] if number else []
+            lines += _block(sheet, fit, shortened)
+    below = legend_lines(shortened, room, how=how)
+    notes = [line for note in table.notes for line in wrapped(said(note), room, hang="  ")]
+    for group in (below, notes):
+        lines += [(Span(""),), *((Span(line, "dim"),) for line in group)] if group else []
+    return lines
+
+
+def _spared(sheet: _Sheet) -> list[Fit] | None:
+    """Leave out columns until the rest fits; None where those that must stay do not."""
+    columns = list(range(len(sheet.heads)))
+    # A column that says nothing goes before all others; a table of numbers alone keeps its first column.
+    spares = {k: sheet.table.columns[k].expendable + _LAST * sheet.silent[k] for k in columns[1:]}
+    going = sorted((k for k in spares if sheet.table.columns[k].expendable), key=lambda k: (spares[k], k))
+    for floor, least in STEPS:
+        while (fit := sheet.fit(columns, floor)) is None and going and spares[going[-1]] >= least:
+            columns.remove(going.pop())
+        if fit is not None:
+            return [fit]
+    return _stacked(sheet)
+
+
+def _stacked(sheet: _Sheet) -> list[Fit] | None:
+    """Put the columns into blocks below each other, each with the columns that say whose row it is."""
+    columns = range(len(sheet.heads))
+    whose = _identity(sheet)
+    others = [k for k in columns if k not in whose]
+    for floor, _ in STEPS:
+        if any(sheet.fit([*whose, k], floor) is None for k in others) or sheet.fit(whose, floor) is None:
+            continue
+        blocks: list[list[int]] = [list(whose)]
+        for k in others:
+            if sheet.fit([*blocks[-1], k], floor) is None:
+                blocks.append(list(whose))
+            blocks[-1].append(k)
+        fits = [fit for block in blocks if (fit := sheet.fit(block, floor)) is not None]
+        # A name reads alike in every block: as wide as the narrowest of them has room for.
+        narrow = tuple(min(fit.widths[place] for fit in fits) for place in range(len(whose)))
+        return [Fit(fit.columns, (*narrow, *fit.widths[len(whose) :])) for fit in fits]
+    return None
+
+
+def _identity(sheet: _Sheet) -> list[int]:
+    """Return the columns up to the last of the first names: whose row it is."""
+    found: list[int] = []
+    for k, column in enumerate(sheet.table.columns):
+        if column.text and not sheet.prose[k]:
+            found = list(range(k + 1))
+        elif found:
+            break
+    return found or [0]
+
+
+def _block(sheet: _Sheet, fit: Fit, shortened: dict[str, str]) -> list[Line]:
+    table = sheet.table
+    names = _names(sheet, fit)
+    head_names = {
+        k: short_names(sheet.heads[k].split(), width) for k, width in zip(fit.columns, fit.widths, strict=True)
+    }
+    heads = [
+        wrapped(" ".join(head_names[k][word] for word in sheet.heads[k].split()), width)
+        for k, width in zip(fit.columns, fit.widths, strict=True)
+    ]
+    for k in fit.columns:
+        shortened |= {word: short for word, short in head_names[k].items() if short != word}
+    deep = max(map(len, heads), default=0)
+    lines: list[Line] = []
+    for depth in range(deep):
+        # A short head stands on the rule, not above a gap.
+        texts = [head[depth - deep + len(head)] if depth >= deep - len(head) else "" for head in heads]
+        lines.append(_line(sheet, fit, [(Span(text),) for text in texts]))
+    across = sum(fit.widths) + GAP * (len(fit.widths) - 1)
+    lines.append((Span("─" * across),))
+    if not table.rows:
+        lines.append((Span("none", "dim"),))
+    for heading, rows in table.parts:
+        if heading is not None and rows:
+            lines += [(Span(line, "italic dim"),) for line in wrapped(printable(heading), sheet.room, hang="  ")]
+        for row in rows:
+            broken = []
+            for k, width in zip(fit.columns, fit.widths, strict=True):
+                text = printable(row[k].text)
+                if table.columns[k].text:
+                    known = names[k]
+                    short = known.get(text)
+                    if short is None:
+                        short = " ".join(known.get(word, word) for word in text.split())
+                        shortened |= {w: known[w] for w in text.split() if known.get(w, w) != w}
+                    elif short != text:
+                        shortened[text] = short
+                    broken.append(wrapped(short, width) if sheet.prose[k] else [short])
+                else:
+                    broken.append([text])
+            for line in range(max(map(len, broken))):
+                texts = [part[line] if line < len(part) else "" for part in broken]
+                styles = ["bold" if row[k].bold else "" for k in fit.columns]
+                lines.append(_line(sheet, fit, [(Span(t, s),) for t, s in zip(texts, styles, strict=True)]))
+    return lines
+
+
+def _names(sheet: _Sheet, fit: Fit) -> dict[int, dict[str, str]]:
+    """Return how each name of each column of words is written; columns of one width write a name alike."""
+    by_width: dict[int, dict[str, None]] = {}
+    places = [(k, w) for k, w in zip(fit.columns, fit.widths, strict=True) if sheet.table.columns[k].text]
+    for k, width in places:
+        found = by_width.setdefault(width, {})
+        for row in sheet.table.rows:
+            text = printable(row[k].text)
+            found.update(dict.fromkeys(text.split() if sheet.prose[k] else [text]))
+    short = {width: short_names(found, width) for width, found in by_width.items()}
+    return {k: short[width] for k, width in places}
+
+
+def _line(sheet: _Sheet, fit: Fit, parts: Sequence[Line]) -> Line:
+    """Put the cells of one line beside each other, words flush left and numbers flush right."""
+    spans: list[Span] = []
+    for place, (k, width, (cell,)) in enumerate(zip(fit.columns, fit.widths, parts, strict=True)):
+        blank = " " * (width - cells(cell.text))
+        gap = " " * GAP if place else ""
+        spans += [Span(gap), cell, Span(blank)] if sheet.table.columns[k].text else [Span(gap + blank), cell]
+    while spans and not spans[-1].text.strip():
+        spans.pop()
+    return tuple(span for span in spans if span.text) or (Span(""),)
+
+
+def _records(sheet: _Sheet) -> list[Line]:
+    """Return each row as lines of its own: the head of a column, then its cell."""
+    lines: list[Line] = []
+    for heading, rows in sheet.table.parts:
+        if heading is not None and rows:
+            lines.append((Span(printable(heading), "italic dim"),))
+        for row in rows:
+            for head, cell in zip(sheet.heads, row, strict=True):
+                words = wrapped(f"{head}: {printable(cell.text)}", sheet.room, hang="  ")
+                lines += [(Span(line, "bold" if cell.bold else ""),) for line in words]
+            lines.append((Span(""),))
+    return lines[:-1] or [(Span("none", "dim"),)]
+
+
+def _short_digests(text: str) -> str:
+    """Return a text whose digests are shortened as everywhere on a terminal; files have them whole."""
+    return _DIGEST.sub(r"\1…", printable(text))
+
 
 # Wider than any table: a file has no edge.
 _UNBOUNDED = 1_000_000

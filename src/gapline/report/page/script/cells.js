@@ -1,4 +1,4 @@
-// Means over seeds, then instances, then panels; ranks and differences: the rules of gapline.summary.
+// Means over seeds, then instances, then panels; ranks and differences: the rules of gapline.statistics.
 
 // Sums and counts of a value in each cell (arm × unit); runs for which `value` is null are left out.
 function cellSums(page, value) {

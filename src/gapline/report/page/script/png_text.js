@@ -1,4 +1,4 @@
-// What a PNG says of itself: text and size behind its header, by the names that gapline.report.drawn_file gives them.
+// What a PNG says of itself: text and size behind its header, by the names that gapline.report.drawing gives them.
 
 const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   let rest = byte;

@@ -9,7 +9,7 @@ function whyUnranked(choice, beaten) {
   return `berthold counts beating the reference as a loss, and ${countOf(beaten, "run")} beat it: shown, not ranked`;
 }
 
-// Which of some arms of tier 1 are ranked, and why none is: gapline.model.instance_set, among the arms that are shown.
+// Which of some arms of tier 1 are ranked, and why none is: gapline.contract.instance_set, among the arms that are shown.
 function rankedAmong(head, rows, visible) {
   const { rule, reason, group, instances, ladder } = head.instanceSet;
   const none = (why) => ({ members: [], instances: 0, reason: why });

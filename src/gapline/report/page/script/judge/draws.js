@@ -1,4 +1,4 @@
-// The draws of gapline.summary.draws: PCG64 from a state that Python gives, and whole numbers from it as NumPy takes them.
+// The draws of gapline.statistics.intervals: PCG64 from a state that Python gives, and whole numbers from it as NumPy takes them.
 
 const PCG_FACTOR = 0x2360ed051fc65da44385df649fccf645n;
 const WORD = 4294967296;

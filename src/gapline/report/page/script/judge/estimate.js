@@ -1,4 +1,4 @@
-// A pooled mean or difference and what can be said of it: the rules of gapline.summary.bootstrap and .estimate.
+// A pooled mean or difference and what can be said of it: the rules of gapline.statistics.bootstrap and .estimate.
 
 // How much each unit counts in the mean of an arm that has so many runs on it; 0 where it has none.
 function weightsOf(panel, counts, weighting) {

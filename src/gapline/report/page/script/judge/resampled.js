@@ -1,4 +1,4 @@
-// Intervals and p-values from draws: the rules of gapline.summary.intervals.
+// Intervals and p-values from draws: the rules of gapline.statistics.intervals.
 
 const ROUNDING = 1e-12;
 

@@ -1,4 +1,4 @@
-// Sign flips of instances: the rules of gapline.summary.sign_flip.
+// Sign flips of instances: the rules of gapline.statistics.estimate.
 
 const MOST_EXACT = 14;
 

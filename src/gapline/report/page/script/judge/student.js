@@ -1,4 +1,4 @@
-// Student's t over instances within panels, guarded against skewness: the rules of gapline.summary.student.
+// Student's t over instances within panels, guarded against skewness: the rules of gapline.statistics.student.
 
 const SYMMETRIC = 1e-6;
 

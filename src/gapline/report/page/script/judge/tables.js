@@ -1,4 +1,4 @@
-// Intervals of the arms and contrasts of pairs: the tables of gapline.summary.bootstrap and .contrasts.
+// Intervals of the arms and contrasts of pairs: the tables of gapline.statistics.bootstrap and .contrasts.
 
 function judgeAll(given) {
   const cells = { ...given, known: new Map() };

@@ -1,1 +1,0 @@
-"""What changes when the choices change: the same traces under other kernels, references, horizons and weights."""

@@ -1,1 +1,0 @@
-"""Classical measures beside the primal integral, from the same envelopes."""

@@ -1,1 +1,0 @@
-"""What `gapline verify` shows, a module for each thing that it looks at."""

@@ -1,0 +1,1 @@
+"""`Campaign`: what the solvers said, in memory and on disk."""

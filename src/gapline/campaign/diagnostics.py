@@ -1,0 +1,86 @@
+"""What a reader read, and what it could not."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gapline.text import writable
+
+MOST_PROBLEMS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostics:
+    """Counts that come back with every campaign; `problems` holds the first of `problem_count` messages.
+
+    Of journals, each thing under its own name: `superseded` attempts, which do not count because another one does, by
+    why; processes that solvers `left_behind`; events `over_cap`, which are in no journal.
+    """
+
+    sources: tuple[str, ...] = ()
+    runs: int = 0
+    empty: int = 0
+    candidates: int = 0
+    rejected: Mapping[str, int] = field(default_factory=dict)
+    unchecked: int = 0
+    unordered: int = 0
+    duplicate: int = 0
+    late: int = 0
+    problems: tuple[str, ...] = ()
+    problem_count: int = 0
+    superseded: Mapping[str, int] = field(default_factory=dict)
+    left_behind: int = 0
+    over_cap: int = 0
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        # They name paths, which may be no text, and go into files that hold text alone.
+        for name in ("sources", "problems", "notes"):
+            object.__setattr__(self, name, tuple(map(writable, getattr(self, name))))
+
+    def retold(self, change: Callable[[str], str]) -> "Diagnostics":
+        """Return the same counts with the texts changed that name files."""
+        return replace(
+            self,
+            sources=tuple(map(change, self.sources)),
+            problems=tuple(map(change, self.problems)),
+            notes=tuple(map(change, self.notes)),
+        )
+
+    @property
+    def rejected_count(self) -> int:
+        """Candidates with verdict invalid, whatever the reason."""
+        return sum(self.rejected.values())
+
+    def __add__(self, other: "Diagnostics") -> "Diagnostics":
+        mappings = ("rejected", "superseded")
+        added = {name: getattr(self, name) + getattr(other, name) for name in self.__slots__ if name not in mappings}
+        added |= {name: dict(Counter(getattr(self, name)) + Counter(getattr(other, name))) for name in mappings}
+        # Counts add up; of problems the first ones are kept, and a note that both parts have is said once.
+        added["problems"] = added["problems"][:MOST_PROBLEMS]
+        added["notes"] = tuple(dict.fromkeys(added["notes"]))
+        return Diagnostics(**added)
+
+    def attempts_document(self) -> dict[str, Any]:
+        """Return what is said of attempts, for JSON, under the same names in every command."""
+        return {
+            "superseded": sum(self.superseded.values()),
+            "superseded_because": dict(self.superseded),
+            "left_behind": self.left_behind,
+            "over_cap": self.over_cap,
+        }
+
+    def lines(self) -> list[str]:
+        """Return the counts in words, one line each, zero counts left out except runs and candidates."""
+        lines = [f"{self.runs:,} runs, {self.empty:,} of them without a candidate; {self.candidates:,} candidates"]
+        if self.rejected:
+            each = ", ".join(f"{reason} {count:,}" for reason, count in sorted(self.rejected.items()))
+            lines.append(f"rejected {self.rejected_count:,} ({each})")
+        for name in ("unchecked", "unordered", "duplicate", "late"):
+            if count := getattr(self, name):
+                lines.append(f"{name} {count:,}")
+        return lines + list(self.notes)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())

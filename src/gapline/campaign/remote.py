@@ -1,0 +1,310 @@
+"""Sources on object stores: `s3://bucket/campaign` and every other URL that fsspec knows, copied here and verified.
+
+The manifest comes first, then the files that it lists, several at a time; each is compared with its digest before it
+counts. A copy lies in a scratch directory until the process ends.
+"""
+
+import atexit
+import errno
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from gapline.contract.layout import CARRIED_REFERENCES, MANIFEST
+from gapline.errors import EnvironmentLacksError, GaplineError, IntegrityError, TraceError, listing
+from gapline.files.open_file import read_regular
+from gapline.files.scratch_arrays import scratch_place
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_PART = re.compile(r"part-[0-9]{4,9}")
+# Files that are fetched at a time: a store answers one request slowly and many at once well.
+_AT_ONCE = 8
+# A campaign may be replaced while it is fetched: then it is fetched anew, and not for ever.
+_TRIES = 3
+_HOW = {
+    "s3": "credentials are taken from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile or the machine's role",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Store:
+    """A file system of fsspec and a place in it, under the URL that was given for it."""
+
+    files: Any
+    root: str
+    url: str
+
+    def below(self, name: str) -> "_Store":
+        return _Store(self.files, f"{self.root.rstrip('/')}/{name}", f"{self.url.rstrip('/')}/{name}")
+
+
+# What was fetched by this process: the folder of each URL, and what its content is known by.
+_copies: dict[str, tuple[Path, object]] = {}
+_places: list[tuple[int, Path]] = []
+
+
+def is_url(source: object) -> bool:
+    """Say whether a source is named by a URL.
+
+    >>> is_url("s3://bucket/campaign"), is_url("csv:refs.txt"), is_url("mamut:https://example.org/x@1")
+    (True, False, False)
+    """
+    return isinstance(source, str) and _URL.match(source) is not None
+
+
+def local_path(source: str | Path) -> Path:
+    """Return where a source can be read here: the path itself, or that of a copy of what a URL names."""
+    return fetch(source) if isinstance(source, str) and is_url(source) else Path(source)
+
+
+def url_of(folder: Path) -> str | None:
+    """Return the URL that a directory of this process is a copy of; None for any other directory."""
+    return next((url for url, (copy, _) in _copies.items() if copy == folder and " " not in url), None)
+
+
+def matching_urls(url: str) -> list[str]:
+    """Return the URLs that a pattern such as `s3://bucket/traces/*.csv` stands for, sorted; without a star itself."""
+    if "*" not in url:
+        return [url]
+    store = _open(url)
+    found = _asked(store, lambda: sorted(store.files.glob(store.root)))
+    if not found:
+        raise TraceError(f"{url}: expected objects that match, got none")
+    return [str(store.files.unstrip_protocol(path)) for path in found]
+
+
+def fetch(url: str) -> Path:
+    """Copy what a URL names, a campaign directory or one file, and return where the copy is."""
+    store = _open(url)
+    # Whatever it answers when it cannot be asked: the next question says why.
+    if store.files.isfile(store.root):
+        return _fetch_file(store)
+    return fetch_campaign(url)
+
+
+def _fetch_file(store: _Store) -> Path:
+    mark = _asked(store, lambda: store.files.ukey(store.root))
+    if (known := _known(store.url, mark)) is not None:
+        return known
+    place = _new_place()
+    target = place / (PurePosixPath(store.root).name or "source")
+    try:
+        _get(store, target)
+        size = _asked(store, lambda: store.files.info(store.root)).get("size")
+        if size is not None and size != target.stat().st_size:
+            raise TraceError(f"{store.url}: expected {size:,} bytes, got {target.stat().st_size:,}")
+    except BaseException:
+        shutil.rmtree(place, ignore_errors=True)
+        raise
+    _copies[store.url] = (target, mark)
+    return target
+
+
+def fetch_campaign(url: str, *, parts: Sequence[str] | None = None) -> Path:
+    """Copy a campaign directory, or some parts of one that has parts, and return where the copy is.
+
+    Raises
+    ------
+    TraceError
+        When there is no campaign, or an object of it is missing.
+    IntegrityError
+        When an object is not what the manifest says: truncated, or another one.
+    EnvironmentLacksError
+        When a package or credentials are missing, or the store does not answer.
+    """
+    store = _open(url)
+    key = url if parts is None else f"{url} {' '.join(parts)}"
+    for left in reversed(range(_TRIES)):
+        place = _new_place()
+        folder = place / (PurePosixPath(store.root).name or "campaign")
+        try:
+            folder.mkdir()
+            _get(store.below(MANIFEST), folder / MANIFEST, missing=_no_campaign(store))
+            stated = (folder / MANIFEST).read_bytes()
+            if (known := _known(key, stated)) is not None:
+                shutil.rmtree(place, ignore_errors=True)
+                return known
+            _fetch_listed(store, folder, parts)
+        except BaseException as error:
+            # Another campaign may have taken the place of this one meanwhile.
+            replaced = left and isinstance(error, IntegrityError | TraceError) and _was_replaced(store, folder)
+            shutil.rmtree(place, ignore_errors=True)
+            if replaced:
+                continue
+            raise
+        _copies[key] = (folder, stated)
+        return folder
+    raise AssertionError("the last try ends by itself")
+
+
+def _fetch_listed(store: _Store, folder: Path, parts: Sequence[str] | None) -> None:
+    """Fetch what the manifest of a folder lists: its files, or its parts with theirs."""
+    manifest = _manifest(store, folder)
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        try:
+            if not isinstance(manifest.get("parts"), dict):
+                jobs = [*_files_of(store, folder, manifest)]
+            else:
+                chosen = _chosen(store, manifest["parts"], parts)
+                heads = [(store.below(name), folder / name, manifest["parts"][name]) for name in chosen]
+                jobs = [job for found in pool.map(lambda head: _part(*head), heads) for job in found]
+            for _ in pool.map(lambda job: _get_verified(*job), jobs):
+                pass
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    carried = store.below(CARRIED_REFERENCES)
+    if _asked(carried, lambda: carried.files.exists(carried.root)):
+        _get(carried, folder / CARRIED_REFERENCES)
+
+
+def _chosen(store: _Store, listed: dict[str, Any], parts: Sequence[str] | None) -> list[str]:
+    """Return the parts to fetch; a name is looked up in this directory alone, whatever a manifest says."""
+    if wrong := [name for name in listed if not _PART.fullmatch(name)]:
+        raise TraceError(f"{store.below(MANIFEST).url}: expected parts named part-0000 and so on, got {listing(wrong)}")
+    chosen = sorted(listed) if parts is None else list(parts)
+    if absent := [name for name in chosen if name not in listed]:
+        raise TraceError(f"{store.url}: expected one of its {len(listed)} parts, got {listing(absent)}")
+    return chosen
+
+
+def _part(store: _Store, folder: Path, stated: Any) -> Iterable[tuple[_Store, Path, str]]:
+    """Fetch the manifest of a part; return what it lists."""
+    folder.mkdir()
+    _get(store.below(MANIFEST), folder / MANIFEST)
+    manifest = _manifest(store, folder)
+    seal = stated.get("seal") if isinstance(stated, dict) else None
+    if manifest.get("seal") != seal:
+        raise IntegrityError(f"{store.url}: expected the part with the seal {seal}, got {manifest.get('seal')}")
+    return _files_of(store, folder, manifest)
+
+
+def _manifest(store: _Store, folder: Path) -> dict[str, Any]:
+    where = store.below(MANIFEST).url
+    try:
+        manifest = json.loads(read_regular(folder / MANIFEST))
+    except (OSError, ValueError, RecursionError) as error:
+        raise TraceError(f"{where}: expected JSON, got {error}") from None
+    if not isinstance(manifest, dict):
+        raise TraceError(f"{where}: expected the manifest of a campaign, got {type(manifest).__name__}")
+    return manifest
+
+
+def _files_of(store: _Store, folder: Path, manifest: dict[str, Any]) -> Iterable[tuple[_Store, Path, str]]:
+    from gapline.campaign.store import OUR_FILES
+
+    files = manifest.get("files")
+    where = store.below(MANIFEST).url
+    if not isinstance(files, dict):
+        raise TraceError(f"{where}: expected the manifest of a campaign with its `files`, got none")
+    if strange := sorted(set(files) - OUR_FILES):
+        raise IntegrityError(f"{where}: expected files of a campaign, got {listing(strange)}")
+    return [(store.below(name), folder / name, str(digest)) for name, digest in files.items()]
+
+
+def _get_verified(store: _Store, target: Path, digest: str) -> None:
+    from gapline.campaign.store import file_digest
+
+    _get(store, target)
+    found = file_digest(target)
+    if found != digest:
+        raise IntegrityError(
+            f"{store.url}: expected {digest}, got {found} of {target.stat().st_size:,} bytes",
+            hint="the object is truncated or was changed after the campaign was written; upload it anew",
+        )
+
+
+def _get(store: _Store, target: Path, *, missing: GaplineError | None = None) -> None:
+    """Copy one object, in pieces."""
+    _asked(store, lambda: store.files.get_file(store.root, str(target)), missing=missing)
+
+
+def _no_campaign(store: _Store) -> TraceError:
+    return TraceError(f"{store.url}: expected a campaign directory ({MANIFEST}) or a file, got no such object")
+
+
+def _was_replaced(store: _Store, folder: Path) -> bool:
+    known = folder / MANIFEST
+    head = store.below(MANIFEST)
+    try:
+        return known.is_file() and bytes(head.files.cat_file(head.root)) != known.read_bytes()
+    # Whatever it is, it was said already.
+    except Exception:
+        return False
+
+
+def _open(url: str) -> _Store:
+    """Return the file system of a URL; an extra that is missing is named."""
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        raise EnvironmentLacksError(f"{url}: fsspec is not installed", hint="pip install 'gapline[cloud]'") from None
+    scheme = url.partition("://")[0]
+    try:
+        files, root = url_to_fs(url)
+    except ImportError as error:
+        raise EnvironmentLacksError(
+            f"{url}: expected a package for {scheme}://, got none: {_first_line(error)}",
+            hint="pip install 'gapline[cloud]'" if scheme in ("s3", "s3a") else f"what fsspec needs for {scheme}://",
+        ) from None
+    except ValueError as error:
+        raise TraceError(f"{url}: expected a URL that fsspec knows, got {_first_line(error)}") from None
+    # A listing that it remembers may be an old one.
+    files.invalidate_cache()
+    return _Store(files, root, url)
+
+
+def _asked(store: _Store, ask: Callable[[], Any], *, missing: GaplineError | None = None) -> Any:
+    """Ask a store; whatever its library raises becomes one sentence of ours."""
+    try:
+        return ask()
+    except FileNotFoundError as error:
+        raise missing or TraceError(f"{store.url}: expected an object, got none: {_first_line(error)}") from None
+    except PermissionError as error:
+        raise _not_let_in(store, error) from None
+    # Libraries of stores have exceptions of their own, with no root in common.
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        if "credential" in f"{type(error).__name__} {error}".lower():
+            raise _not_let_in(store, error) from None
+        raise EnvironmentLacksError(
+            f"{store.url}: expected an answer of the store, got {type(error).__name__}: {_first_line(error)}"
+        ) from error
+
+
+def _not_let_in(store: _Store, error: Exception) -> EnvironmentLacksError:
+    hint = _HOW.get(store.url.partition("://")[0])
+    return EnvironmentLacksError(f"{store.url}: expected to be let in, got {_first_line(error)}", hint=hint)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def _known(key: str, mark: object) -> Path | None:
+    """Return the copy that was made before, if what it was made of is still there as it was."""
+    path, was = _copies.get(key, (None, None))
+    return path if path is not None and was == mark and path.exists() else None
+
+
+def _new_place() -> Path:
+    if not _places:
+        atexit.register(_remove_places)
+    place = Path(tempfile.mkdtemp(prefix="gapline-", dir=scratch_place()))
+    _places.append((os.getpid(), place))
+    return place
+
+
+def _remove_places() -> None:
+    for process, place in _places:
+        # A fork of this process has the list too, and the copies are not its own.
+        if process == os.getpid():
+            shutil.rmtree(place, ignore_errors=True)

@@ -1,0 +1,170 @@
+"""Times of runs scaled to those of a reference machine: the factor of each host, and the campaign multiplied by it."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from gapline.campaign.campaign import Campaign
+from gapline.campaign.columns import multiplied
+from gapline.contract.tables import RUN_KEY, RunKey
+from gapline.contract.time_scale import DECLARED, PLACES, TimeScale, is_scaled, names_of_hosts
+from gapline.errors import HorizonError, UsageError, listing
+from gapline.text import as_patterns, matches, meant
+
+MEASURED = re.compile(r"measured(?::(?P<base>.+))?")
+_HINT = "HOST=1.37, or measured[:HOST] for recorded calibrations"
+
+Given = str | Sequence[str] | Mapping[str, float]
+
+
+def settle_time_scale(given: Given, campaigns: Sequence[Campaign], /) -> TimeScale:
+    """Find the hosts that are meant in these campaigns, and the factor of each.
+
+    `HOST=FACTOR` names a host or a class of machines, or a pattern of them; `measured` takes the calibrations that the
+    runs record, against the host of the first run, `measured:HOST` against that one.
+    """
+    asked = [given] if isinstance(given, str) else given
+    if not isinstance(asked, Mapping) and (found := [m for one in asked if (m := MEASURED.fullmatch(one))]):
+        if len(asked) > 1:
+            raise UsageError(f"time scale: expected factors or one {found[0][0]!r}, got {listing(asked)}")
+        return _measured(campaigns, found[0]["base"])
+    factors = parse_factors(asked)
+    names = [names_ for campaign in campaigns for names_ in _names(campaign)]
+    known = sorted({name for one in names for name in one})
+    for pattern in factors:
+        if not any(matches(name, [pattern]) for name in known):
+            hint = (
+                meant(pattern, known, show=True) if known else "no run says on which host it was made (column `host`)"
+            )
+            raise UsageError(f"--time-scale {pattern}: matches no run", hint=hint)
+    settled = {}
+    for one in dict.fromkeys(names):
+        fitting = {factors[pattern] for pattern in factors if any(matches(name, [pattern]) for name in one)}
+        if len(fitting) > 1:
+            shown = listing(f"{factor:g}" for factor in sorted(fitting))
+            raise UsageError(f"time scale: expected one factor for {one[0]}, got {shown}")
+        if fitting:
+            settled[one[0]] = fitting.pop()
+    return TimeScale(tuple(sorted(settled.items())), DECLARED)
+
+
+def parse_factors(given: str | Iterable[str] | Mapping[str, float], /) -> dict[str, float]:
+    """Read `HOST=FACTOR`, once or several times.
+
+    >>> parse_factors(["node2=1.37", "AMD EPYC*=0.9"])
+    {'node2': 1.37, 'AMD EPYC*': 0.9}
+    """
+    pairs: list[tuple[str, object]] = []
+    if isinstance(given, Mapping):
+        pairs = list(given.items())
+    else:
+        pairs = [(name, factor) for name, _, factor in (one.rpartition("=") for one in as_patterns(tuple(given)))]
+    factors = {}
+    for name, written in pairs:
+        try:
+            factor = float(written)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            factor = math.nan
+        if not name or not (math.isfinite(factor) and factor > 0):
+            said = "=".join(filter(None, (name, str(written))))
+            raise UsageError(
+                f"time scale: expected HOST=FACTOR with a positive factor, got {said!r}",
+                hint=_HINT,
+            )
+        if name in factors:
+            raise UsageError(f"time scale: expected each host once, got {name} again")
+        factors[name] = factor
+    return factors
+
+
+def scale_times(campaign: Campaign, scale: TimeScale, /) -> Campaign:
+    """Multiply every time of the runs by the factor of their host.
+
+    `horizon` becomes the budget in seconds of the reference machine; `own_horizon` keeps what was stated, which is the
+    number that is scored where nobody asks for another; `time_scale` and `time_scale_source` say what was done. What
+    the runner measured of the host itself (elapsed, CPU time, load) stays as it was measured.
+
+    >>> run = {"arm": "a", "instance": "i", "seed": 1, "horizon": 10, "host": "node2", "trace": [(2, 30.0)]}
+    >>> scaled = scale_times(Campaign.from_runs([run]), TimeScale((("node2", 1.5),), DECLARED))
+    >>> scaled.time.tolist(), scaled.runs.select("horizon", "own_horizon").row(0)
+    ([3.0], (15.0, 10.0))
+    """
+    runs = campaign.runs
+    if is_scaled(runs):
+        raise UsageError("time scale: expected times as they were recorded, got runs that are scaled already")
+    if "clock" in runs.columns and "evaluations" in set(runs["clock"]):
+        raise UsageError("time scale: expected runs in seconds, got some that count evaluations")
+    if not set(PLACES) & set(runs.columns):
+        runs = runs.with_columns(machine=pl.lit(campaign.facts.get("machine"), pl.String))
+    known = dict(scale.factors)
+    factors = np.array([next((known[n] for n in names if n in known), 1.0) for names in _names(campaign)], np.float64)
+    silent = runs.filter(pl.Series(factors != 1.0) & runs["horizon"].is_null())
+    if silent.height:
+        shown = listing((str(RunKey(*row)) for row in silent.select(RUN_KEY).iter_rows()), most=3)
+        raise HorizonError(
+            f"time scale: expected the budget of every run that is scaled, got none for {silent.height:,}: {shown}",
+            hint="give the runs a `horizon` column, in seconds of the machine that they ran on",
+        )
+    column = pl.Series(factors)
+    extra = {"resolution": runs["resolution"] * column} if "resolution" in runs.columns else {}
+    return replace(
+        campaign,
+        time=multiplied(campaign.time, runs, column),
+        origin=campaign.origin and replace(campaign.origin, scaled=True),
+        runs=runs.with_columns(
+            own_horizon=runs["horizon"],
+            horizon=runs["horizon"] * column,
+            time_scale=column,
+            time_scale_source=pl.lit(scale.source),
+            **extra,
+        ),
+    )
+
+
+def _measured(campaigns: Sequence[Campaign], base: str | None) -> TimeScale:
+    """Return the factors that recorded calibrations give: the seconds of the base over those of the host."""
+    found: dict[str, tuple[float, str]] = {}
+    lacking: set[str] = set()
+    for campaign in campaigns:
+        runs = campaign.runs
+        seconds, work = (
+            runs[name].to_list() if name in runs.columns else [None] * len(campaign)
+            for name in ("calibration", "calibration_work")
+        )
+        for names, took, by in zip(_names(campaign), seconds, work, strict=True):
+            name = names[0] if names else "a host that is not named"
+            if took is None or by is None or not names:
+                lacking.add(name)
+            elif found.setdefault(name, (float(took), str(by))) != (float(took), str(by)):
+                raise UsageError(f"time scale: expected one calibration of {name}, got several in these runs")
+    if lacking:
+        raise UsageError(
+            f"time scale: expected a recorded calibration of every host, got none of {listing(sorted(lacking))}",
+            hint="run `gapline doctor STUDY --calibrate` on each of them, or state --time-scale HOST=FACTOR",
+        )
+    # The host of the first run leads where none is named: the order of the runs table is that of their keys.
+    leads = [name for name in found if base is None or matches(name, [base])]
+    if not leads or (base is not None and len(leads) > 1):
+        hint = meant(str(base), sorted(found), show=True)
+        raise UsageError(f"time scale: expected one calibrated host, got measured:{base}", hint=hint)
+    works = sorted({work for _, work in found.values()})
+    if len(works) > 1:
+        raise UsageError(
+            f"time scale: expected calibrations by one work load, got {listing(works)}",
+            hint="calibrate all hosts with the same gapline, Python and NumPy",
+        )
+    lead = found[leads[0]][0]
+    factors = {name: lead / took for name, (took, _) in found.items() if took != lead}
+    return TimeScale(tuple(sorted(factors.items())), f"measured by {works[0]} against {leads[0]}")
+
+
+def _names(campaign: Campaign) -> list[tuple[str, ...]]:
+    """Return by which names each run may be meant, that of its host first."""
+    if not set(PLACES) & set(campaign.runs.columns):
+        stated = campaign.facts.get("machine")
+        return [(stated,) if stated else ()] * len(campaign)
+    return names_of_hosts(campaign.runs)

@@ -1,6 +1,0 @@
-"""A candidate solution in, a verdict out: valid with the recomputed objective, or invalid with the reason."""
-
-from gapline.check.load import load_checker
-from gapline.check.verdict import Checker, CheckerFailure, Verdict
-
-__all__ = ["Checker", "CheckerFailure", "Verdict", "load_checker"]

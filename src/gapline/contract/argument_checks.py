@@ -1,0 +1,59 @@
+"""What a caller hands over: looked at where it enters, so that a mistake is named in our words and not in Python's."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import PurePath
+from typing import Any, TypeVar
+
+from gapline.contract.result_table import Shown
+from gapline.errors import UsageError
+
+Kind = TypeVar("Kind")
+
+# How what people have becomes what a function takes; by names, so that nobody is imported for a hint.
+_FROM_TRACES = "gl.build_envelopes(gl.read(…))"
+_WAYS = {
+    ("Campaign", "traces"): "gl.read(…)",
+    ("Envelopes", "Campaign"): "gl.build_envelopes(campaign)",
+    ("Envelopes", "traces"): _FROM_TRACES,
+    ("Envelopes", "Study"): "study.envelopes",
+    ("Scores", "Envelopes"): "gl.score(envelopes, references)",
+    ("Scores", "Campaign"): "gl.score(gl.build_envelopes(campaign), references)",
+    ("Scores", "traces"): f"gl.score({_FROM_TRACES}, references)",
+    ("Scores", "Study"): "study.scores[0]",
+    ("Study", "traces"): "gl.open_study(…, references=…)",
+    ("Study", "Campaign"): "gl.open_study(campaign, references=…)",
+    ("Study", "Envelopes"): "gl.open_study(campaign, references=…), which builds the envelopes",
+    ("Campaign", "Study"): "study.campaign",
+    ("Snapshot", "Study"): "study.snapshot",
+}
+_TRACES = ("str", "PosixPath", "WindowsPath", "DataFrame", "LazyFrame", "Table", "list", "tuple")
+
+
+def expect(value: Any, kind: type[Kind], what: str) -> Kind:
+    """Return what was handed over where it is of a kind.
+
+    Raises
+    ------
+    UsageError
+        Names `what` was expected, what came, and the call that makes the one of the other.
+
+    >>> expect("runs.csv", dict, "score")
+    Traceback (most recent call last):
+    gapline.errors.UsageError: score: expected dict, got str
+    """
+    if isinstance(value, kind):
+        return value
+    got = "nothing" if value is None else type(value).__name__
+    origin = "traces" if got in _TRACES else got
+    raise UsageError(f"{what}: expected {kind.__name__}, got {got}", hint=_WAYS.get((kind.__name__, origin)))
+
+
+def several(given: Any) -> list[Any]:
+    """Return a list of what may be given as one or as several.
+
+    >>> several("squeezed"), several(["raw"]), several(0.01), several({"i": 10.0})
+    (['squeezed'], ['raw'], [0.01], [{'i': 10.0}])
+    """
+    # A snapshot can be iterated too, over its fields.
+    single = isinstance(given, str | bytes | PurePath | Mapping | Shown)
+    return list(given) if isinstance(given, Iterable) and not single else [given]

@@ -1,0 +1,134 @@
+"""Names of files and folders in a study directory and in a replication package."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from gapline.errors import IntegrityError, TraceError, listing
+from gapline.files.open_file import read_document
+
+CONTRACT_FILE = "study.toml"
+INSTANCES = "instances"
+REFERENCES = "references"
+JOURNALS = "journal"
+REGISTER = "register.jsonl"
+# What was read of the journals, and which of them the campaign was made of: both can be lost without loss.
+INDEX = "index.jsonl"
+BUILT = "campaign.json"
+# The options of the last call of the runner.
+OPTIONS_FILE = "options.json"
+CALIBRATIONS = "calibrations.jsonl"
+CAMPAIGN = "campaign"
+MANIFEST = "manifest.json"
+RESULTS = "results"
+# What a study that runs a package again found of its conclusions.
+REPLICATION = "replication.json"
+# What an import leaves beside its campaign.
+CARRIED_REFERENCES = "references.json"
+
+
+def is_study(path: str | Path) -> bool:
+    """Say whether a directory holds a contract."""
+    return (Path(path) / CONTRACT_FILE).is_file()
+
+
+def campaign_directory(path: Path) -> Path:
+    """Find the campaign directory that a campaign or study directory stands for."""
+    for place in (path, path / CAMPAIGN):
+        if (place / MANIFEST).is_file():
+            return place
+    if is_study(path):
+        raise TraceError(f"{path}: the study has no campaign yet", hint=f"gapline run {path}")
+    inside = listing(sorted(entry.name for entry in path.iterdir()), most=5) or "nothing"
+    raise TraceError(
+        f"{path}: expected a campaign directory ({MANIFEST}) or a study directory ({CONTRACT_FILE}), got {inside}",
+        hint="`gapline import` reads folders of logs",
+    )
+
+
+SCHEMA = "gapline.package/1"
+# What the package is, of which digests, what was left out and taken out of it.
+DOCUMENT = "package.json"
+README = "README.md"
+# Every other member, for `sha256sum -c`.
+SUMS = "sha256sums.txt"
+CRATE = "ro-crate-metadata.json"
+CITATION = "CITATION.cff"
+ZENODO = ".zenodo.json"
+SUFFIXES = (".zip", ".tar.zst")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """By what a package is known: the sha256 of its file ("sha256:…") and the SWHID of its content."""
+
+    name: str
+    sha256: str
+    swhid: str
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.sha256[:19]}…)"
+
+    def document(self) -> dict[str, str]:
+        """Return it for JSON."""
+        return {"name": self.name, "sha256": self.sha256, "swhid": self.swhid}
+
+
+class PackedInstance(msgspec.Struct, frozen=True):
+    """What a package says of an instance.
+
+    `digest` is None where nobody knows it, `where` is where to get the file; `beside` has the digests of further files
+    that it needs, by path.
+    """
+
+    path: str
+    digest: str | None = None
+    included: bool = True
+    where: str | None = None
+    beside: dict[str, str] = {}
+
+
+class PackageDocument(msgspec.Struct, frozen=True):
+    """Of `package.json`: what can be compared with what lies beside it, and what is not in the package."""
+
+    schema: str = ""
+    contract: str = ""
+    register: str | None = None
+    campaign: str | None = None
+    snapshots: dict[str, str] = {}
+    instances: dict[str, PackedInstance] = {}
+    versions: dict[str, str] = {}
+    title: str | None = None
+
+
+def read_package_document(folder: Path) -> PackageDocument:
+    """Read what a package states of itself.
+
+    Raises
+    ------
+    IntegrityError
+        Where there is no such statement, or none that can be read.
+    """
+    try:
+        document = msgspec.json.decode(read_document(folder / DOCUMENT), type=PackageDocument)
+    except FileNotFoundError:
+        raise IntegrityError(f"{DOCUMENT}: expected what the package states, got no such file") from None
+    except (OSError, ValueError, msgspec.MsgspecError) as error:
+        raise IntegrityError(f"{DOCUMENT}: expected what the package states, got {error}") from error
+    if document.schema != SCHEMA:
+        hint = "upgrade gapline to read it"
+        raise IntegrityError(f"{DOCUMENT}: expected schema {SCHEMA}, got {document.schema!r:.200}", hint=hint)
+    return document
+
+
+def absent_instances(folder: Path) -> list[str]:
+    """Return the paths of instances that a package names and does not hold; none where a folder is no package.
+
+    A contract may name its instances by a pattern, which finds no file in such a package.
+    """
+    try:
+        document = read_package_document(folder)
+    except IntegrityError:
+        return []
+    return [one.path for one in document.instances.values() if not one.included]

@@ -1,0 +1,320 @@
+"""Every mistake of a contract in words: its place, what was expected, what is there, the closest valid name."""
+
+import re
+import types
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from gapline.contract.contract import (
+    CHECKER_PREFIXES,
+    CHECKERS,
+    PLACEHOLDERS,
+    SOLVER_ENTRY_POINTS,
+    SOLVERS,
+    Contract,
+    default_name,
+)
+from gapline.contract.metadata import metadata_mistakes
+from gapline.contract.names import check_statistic_name, parse_kernel_name, parse_weight, split_python_name
+from gapline.contract.tables import EXACT_MODEL
+from gapline.contract.transforms import Transform
+from gapline.errors import UsageError, closest
+
+OPTION = "a text, number, truth value or list of these"
+# Pydantic prefixes its own wording with these; ours is `expected X, got Y`.
+_OPENING = re.compile(
+    r"^(Input should be|Value should have|List should have|String should have|Dictionary should have) "
+)
+
+
+def field_mistakes(error: ValidationError, model: type[BaseModel]) -> list[str]:
+    """Put pydantic's errors into our words, one line for each place."""
+    mistakes: dict[str, str] = {}
+    for entry in error.errors(include_url=False):
+        where = place(_walk(entry["loc"], model)[0])
+        match entry["type"]:
+            case "extra_forbidden":
+                name = str(entry["loc"][-1])
+                fields = _walk(entry["loc"][:-1], model)[1].model_fields
+                text = f"unknown field{suggestion(name, list(fields))}"
+            case "missing":
+                text = "missing"
+            case _:
+                expected = _OPENING.sub("", entry["msg"])
+                if where.partition("options.")[2]:
+                    expected = OPTION
+                text = f"expected {expected}, got {entry['input']!r}"
+                choices = re.findall(r"'([^']*)'", str(entry.get("ctx", {}).get("expected", "")))
+                if isinstance(entry["input"], str) and choices:
+                    text += suggestion(entry["input"], choices)
+        # A value that fits none of several types is one mistake, not one for each type.
+        mistakes.setdefault(where, text)
+    return [f"{where}: {text}" for where, text in mistakes.items()]
+
+
+def value_mistakes(value: Any, steps: tuple[int | str, ...] = ()) -> list[str]:
+    """Find texts with a NUL character, which no path may have, and integers that TOML does not allow.
+
+    >>> value_mistakes({"arms": [{"tier": 2**63}]})
+    ['arms[0].tier: expected an integer of 64 bits, got 9223372036854775808']
+    """
+    if isinstance(value, dict):
+        names = [
+            f"{place(steps) or 'study.toml'}: expected names without NUL characters, got {name!r}"
+            for name in value
+            if "\0" in name
+        ]
+        return names + [found for name, one in value.items() for found in value_mistakes(one, (*steps, name))]
+    if isinstance(value, list):
+        return [found for number, one in enumerate(value) for found in value_mistakes(one, (*steps, number))]
+    if isinstance(value, str) and "\0" in value:
+        return [f"{place(steps)}: expected a text without NUL characters, got {value!r}"]
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return [f"{place(steps)}: expected an integer of 64 bits, got {value!s:.60}"]
+    return []
+
+
+def place(steps: Sequence[int | str]) -> str:
+    """Write a place in the file as a reader would.
+
+    >>> place(("arms", 1, "solver"))
+    'arms[1].solver'
+    """
+    text = ""
+    for step in steps:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+    return text
+
+
+def cross_mistakes(data: dict[str, Any], contract: Contract | None = None) -> list[str]:
+    """Find what no single field shows, in the file's own data: it also speaks when a field elsewhere is wrong."""
+    arms = [arm for _, arm in _entries(data, "arms")] if contract is None else [a.model_dump() for a in contract.arms]
+    return [
+        *metadata_mistakes(_table(data, "study")),
+        *_name_mistakes(data),
+        *_arm_mistakes(data),
+        *_objective_mistakes(data),
+        *_score_mistakes(data),
+        *_contrast_mistakes(data, arms),
+    ]
+
+
+def missing_files(data: dict[str, Any], folder: Path) -> list[str]:
+    """Name each instance whose file is not there, with the closest file beside it."""
+    mistakes = []
+    for index, entry in _entries(data, "instances"):
+        path = entry.get("path")
+        # What wildcards find is there.
+        if isinstance(path, str) and not (folder / path).is_file() and not any(mark in path for mark in "*?["):
+            beside = (folder / path).parent
+            near = [other.name for other in beside.iterdir()] if beside.is_dir() else []
+            mistakes.append(
+                f"instances[{index}].path: expected a file, got {path!r}{suggestion(Path(path).name, near)}"
+            )
+    return mistakes
+
+
+def unknown_solvers(data: dict[str, Any]) -> Iterator[str]:
+    """Name each arm whose solver is neither one of ours nor one that an installed package brings."""
+    # Asked only here: looking for entry points costs time, and a reader of results needs no solver.
+    plugins = sorted({point.name for point in entry_points(group=SOLVER_ENTRY_POINTS)} - set(SOLVERS))
+    for index, arm in _entries(data, "arms"):
+        name = arm.get("solver")
+        if isinstance(name, str) and name and name not in (*SOLVERS, *plugins, "command"):
+            yield _bad_name(f"arms[{index}].solver", name, (*SOLVERS, *plugins, "command"))
+
+
+def _name_mistakes(data: dict[str, Any]) -> Iterator[str]:
+    # Of patterns, lists and ladders `expand` says what is there twice.
+    arms = [(index, entry.get("name")) for index, entry in _entries(data, "arms") if "ladder" not in entry]
+    instances = []
+    for index, entry in _entries(data, "instances"):
+        path = entry.get("path")
+        if "csv" in entry or (isinstance(path, str) and any(mark in path for mark in "*?[")):
+            continue
+        instances.append((index, entry.get("name") or (default_name(path) if isinstance(path, str) else None)))
+    for kind, named in (("arms", arms), ("instances", instances)):
+        counts = Counter(name for _, name in named if isinstance(name, str))
+        seen = set()
+        for index, name in named:
+            if isinstance(name, str) and counts[name] > 1:
+                if name in seen:
+                    hint = "; give one of them a name" if kind == "instances" else ""
+                    yield f"{kind}[{index}].name: expected a unique name, got {name!r} again{hint}"
+                seen.add(name)
+    seeds = data.get("seeds")
+    if isinstance(seeds, list):
+        repeated = [seed for seed, count in Counter(s for s in seeds if isinstance(s, int)).items() if count > 1]
+        if repeated:
+            yield f"seeds: expected each seed once, got {', '.join(map(str, repeated))} again"
+
+
+def _arm_mistakes(data: dict[str, Any]) -> Iterator[str]:
+    for index, arm in _entries(data, "arms"):
+        command = arm.get("command", [])
+        if arm.get("solver") == "command" and command == []:
+            yield f'arms[{index}].command: missing; solver = "command" needs the program and its arguments'
+        elif arm.get("solver") != "command" and command != []:
+            yield f"arms[{index}].command: expected nothing beside solver = {arm.get('solver')!r}, got {command!r}"
+        if arm.get("solver") != "command" and arm.get("format", "") != "":
+            yield f"arms[{index}].format: expected nothing beside solver = {arm.get('solver')!r}, got {arm['format']!r}"
+        for argument in command if isinstance(command, list) else []:
+            for name in re.findall(r"\{(\w+)\}", str(argument)):
+                if name not in PLACEHOLDERS and name not in _table(arm, "ladder"):
+                    expected = ", ".join(f"{{{known}}}" for known in PLACEHOLDERS)
+                    yield (
+                        f"arms[{index}].command: expected the placeholders {expected}, got {{{name}}}"
+                        f"{suggestion(name, PLACEHOLDERS)}"
+                    )
+
+
+def _objective_mistakes(data: dict[str, Any]) -> Iterator[str]:
+    objective = data.get("objective")
+    if not isinstance(objective, dict):
+        return
+    yield from _transform_mistakes("objective", objective, objective)
+    for index, entry in _entries(data, "instances"):
+        if "sense" in entry or "transform" in entry:
+            yield from _transform_mistakes(f"instances[{index}]", entry, objective | entry)
+    checker = objective.get("checker")
+    if isinstance(checker, str):
+        known = checker in CHECKERS or any(checker.startswith(p) and len(checker) > len(p) for p in CHECKER_PREFIXES)
+        if not known:
+            yield _bad_name("objective.checker", checker, (*CHECKERS, "command:PROGRAM", "python:MODULE:FUNCTION"))
+    if objective.get("validation", "checker") == "checker" and checker is None:
+        yield 'objective.checker: missing; validation = "checker" needs one, validation = "solver" does not'
+
+
+def _transform_mistakes(where: str, entry: dict[str, Any], whole: dict[str, Any]) -> Iterator[str]:
+    """Check a transform and the sense beside it, of the study or of an instance that states one of the two."""
+    # Here, because it brings tables that a contract alone does not need.
+    from gapline.contract.transforms import parse_transforms
+
+    transform, sense = whole.get("transform", "none"), whole.get("sense", "min")
+    rules = transform if isinstance(transform, list) else [transform]
+    if not all(isinstance(rule, str) for rule in rules):
+        return
+    try:
+        # Rules for some instances say nothing about the sense of the others.
+        parsed = parse_transforms(rules)[0] if where == "objective" else Transform.parse(transform)
+    except UsageError as error:
+        yield _as_mistake(where, error)
+        return
+    if not parsed.maximises and sense == "max" and parsed != Transform():
+        yield f'{where}.transform: expected reciprocal or negate-shift:C for sense = "max", got {transform!r}'
+    elif parsed.maximises and sense == "min":
+        yield f'{where}.sense: expected "max" beside transform = {transform!r}, got "min"'
+    if parsed.hierarchical and where != "objective" and "transform" in entry:
+        yield f"{where}.transform: expected one without two components, got {transform!r}"
+
+
+def _score_mistakes(data: dict[str, Any]) -> Iterator[str]:
+    score = _table(data, "score")
+    kernel = score.get("kernel", [])
+    for name in [kernel] if isinstance(kernel, str) else kernel if isinstance(kernel, list) else []:
+        if isinstance(name, str):
+            try:
+                parse_kernel_name(name)
+            except UsageError as error:
+                yield _as_mistake("score", error)
+    own = score.get("statistics", [])
+    for name in own if isinstance(own, list) else []:
+        if isinstance(name, str):
+            try:
+                check_statistic_name(name)
+            except UsageError as error:
+                yield _as_mistake("score", error)
+    weight = score.get("weight", "uniform")
+    # A function is not imported because a contract names it: what it weighs is seen where it may run.
+    if isinstance(weight, str) and split_python_name(weight) is None:
+        try:
+            parse_weight(weight).check_horizons(_horizons(data))
+        except UsageError as error:
+            yield _as_mistake("score", error)
+
+
+def _horizons(data: dict[str, Any]) -> list[float]:
+    """Return the horizons that runs will have, as far as they are numbers."""
+    common = _table(data, "time").get("horizon")
+    stated = [entry.get("horizon", common) for _, entry in _entries(data, "instances")]
+    stated += [
+        entry["horizon"] for kind in ("arms", "where") for _, entry in _entries(data, kind) if "horizon" in entry
+    ]
+    return [horizon for horizon in stated if isinstance(horizon, int | float) and horizon > 0]
+
+
+def _as_mistake(where: str, error: UsageError) -> str:
+    """Word what another module refuses as a mistake of the contract, so that both refuse the same."""
+    return f"{where}.{error.message}" + (f"; {error.hint}" if error.hint else "")
+
+
+def _contrast_mistakes(data: dict[str, Any], arms: Sequence[dict[str, Any]]) -> Iterator[str]:
+    tiers = {
+        arm["name"]: arm.get("tier", 1) if arm.get("model", "") in ("", EXACT_MODEL) else 2
+        for arm in arms
+        if isinstance(arm.get("name"), str)
+    }
+    contrasts = _table(data, "aggregate").get("contrasts", [])
+    for index, pair in enumerate(contrasts if isinstance(contrasts, list) else []):
+        for name in pair if isinstance(pair, list) else []:
+            where = f"aggregate.contrasts[{index}]"
+            if isinstance(name, str) and name not in tiers:
+                yield _bad_name(where, name, tuple(tiers), expected="the name of an arm")
+            elif isinstance(name, str) and tiers[name] == 2:
+                yield f"{where}: expected arms of tier 1, got {name!r} of tier 2, which is descriptive"
+
+
+def _bad_name(where: str, name: str, valid: Sequence[str], *, expected: str = "") -> str:
+    return f"{where}: expected {expected or 'one of ' + ', '.join(valid)}, got {name!r}{suggestion(name, valid)}"
+
+
+def suggestion(name: str, valid: Sequence[str]) -> str:
+    """Return the closest valid name as the end of a sentence, nothing where none is near."""
+    near = closest(name, valid)
+    return f"; did you mean {near!r}?" if near else ""
+
+
+def _table(data: dict[str, Any], name: str) -> dict[str, Any]:
+    found = data.get(name, {})
+    return found if isinstance(found, dict) else {}
+
+
+def _entries(data: dict[str, Any], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    found = data.get(name, [])
+    for index, entry in enumerate(found if isinstance(found, list) else []):
+        if isinstance(entry, dict):
+            yield index, entry
+
+
+def _walk(steps: Sequence[int | str], model: type[BaseModel]) -> tuple[list[int | str], Any]:
+    """Return a place without the names of union branches, which stand in no file, and what the model has there."""
+    kept: list[int | str] = []
+    here: Any = model
+    for step in steps:
+        if isinstance(step, int):
+            kept.append(step)
+            here = _element(here)
+        elif isinstance(here, type) and issubclass(here, BaseModel):
+            kept.append(step)
+            here = _section(here.model_fields[step].annotation) if step in here.model_fields else None
+        elif get_origin(here) is dict:
+            kept.append(step)
+            here = None
+    return kept, here
+
+
+def _section(annotation: Any) -> Any:
+    """Return the section that may be left out, where that is what the annotation says."""
+    branches = get_args(annotation) if get_origin(annotation) is types.UnionType else ()
+    return next((one for one in branches if isinstance(one, type) and issubclass(one, BaseModel)), annotation)
+
+
+def _element(annotation: Any) -> Any:
+    if get_origin(annotation) in (Union, types.UnionType):
+        return next((_element(branch) for branch in get_args(annotation) if get_origin(branch) is list), None)
+    return (get_args(annotation) or (None,))[0]

@@ -1,0 +1,220 @@
+"""`Plan`: every cell (arm × instance × seed) that a contract asks for, or the part of it that a replication runs."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple, Self, TypeVar
+
+import msgspec
+
+from gapline.contract.contract import Arm, Contract, Instance, ReplicatesTable, Where
+from gapline.contract.expansion import chosen, fits, fits_size, seed_list
+from gapline.contract.file_names import slug
+from gapline.contract.layout import JOURNALS
+from gapline.contract.mistakes import suggestion
+from gapline.contract.names import parse_weight, split_python_name
+from gapline.contract.tables import RunKey
+from gapline.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One run to be made; `position` is its place in the order of the campaign."""
+
+    arm: Arm
+    instance: Instance
+    seed: int
+    horizon: float
+    threads: int = 1
+    memory: int | None = None
+    position: int = 0
+
+    @property
+    def key(self) -> RunKey:
+        """The identity of the run."""
+        return RunKey(self.arm.name, self.instance.name, self.seed)
+
+    def directory(self, study: Path) -> Path:
+        """The directory of the cell's attempts."""
+        return study / JOURNALS / slug(self.key)
+
+
+class Allotment(NamedTuple):
+    """What the runs of an arm on an instance are given."""
+
+    seeds: list[int]
+    horizon: float
+    threads: int
+    memory: int | None
+
+
+def allot(contract: Contract, arm: Arm, instance: Instance) -> Allotment:
+    """Find what an arm is given on an instance: the study's, the instance's, the arm's, then each `where`."""
+    given: dict[str, Any] = {"seeds": contract.seeds}
+    given |= {name: getattr(contract.time, name) for name in ("horizon", "threads", "memory")}
+    fitting = [
+        rule
+        for rule in contract.where
+        if fits(arm.name, rule.arm)
+        and fits(instance.panel, rule.panel)
+        and fits(instance.name, rule.instance)
+        and fits_size(instance.size, rule.size)
+    ]
+    for level in (instance, arm, *fitting):
+        given |= {name: value for name in Allotment._fields if (value := getattr(level, name)) is not None}
+    return Allotment(seed_list(given["seeds"]), float(given["horizon"]), given["threads"], given["memory"])
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Every cell that a contract asks for, whatever became of it."""
+
+    cells: tuple[Cell, ...]
+
+    @classmethod
+    def of(cls, contract: Contract) -> Self:
+        """Plan the cells, seeds outermost and arms innermost: a campaign that is cut short is still balanced."""
+        given = {
+            (one.name, arm.name): allot(contract, arm, one)
+            for one in contract.instances
+            for arm in contract.arms
+            if chosen(arm, one)
+        }
+        # By its place among the seeds of its runs: the third seed of one instance comes with the third of another.
+        most = max((len(what.seeds) for what in given.values()), default=0)
+        return cls(
+            tuple(
+                Cell(arm, one, what.seeds[turn], what.horizon, what.threads, what.memory)
+                for turn in range(most)
+                for one in contract.instances
+                for arm in contract.arms
+                if (what := given.get((one.name, arm.name))) is not None and turn < len(what.seeds)
+            )
+        )
+
+    def keys(self) -> frozenset[RunKey]:
+        """Return the identities of the runs that were meant to be made."""
+        return frozenset(cell.key for cell in self.cells)
+
+    @property
+    def digest(self) -> str:
+        """The sha256 of the cells and their horizons, in whatever order the contract lists them."""
+        allotted = {(cell.threads, cell.memory) for cell in self.cells}
+        # The same for all is a fact of the contract; only where it differs does it make another plan.
+        own = len(allotted) > 1
+        facts = sorted([*cell.key, cell.horizon, *((cell.threads, cell.memory) if own else ())] for cell in self.cells)
+        return "sha256:" + hashlib.sha256(msgspec.json.encode(facts)).hexdigest()
+
+
+def default_order_seed(contract: Contract) -> int:
+    """Return the seed of the order of a study's cells when nobody states one: it follows from the study's name."""
+    return int.from_bytes(hashlib.sha256(contract.study.name.encode()).digest()[:4])
+
+
+def shuffle_cells(cells: Sequence[Cell], order_seed: int) -> list[Cell]:
+    """Put the cells into a random order inside each seed of the solvers, and number them.
+
+    A machine drifts, which in a fixed order would favour an arm; the seeds stay one after the other, so that a campaign
+    that is cut short is still balanced. Sorted by a hash of names and seed: the same order on any machine.
+    """
+    blocks = {seed: place for place, seed in enumerate(dict.fromkeys(cell.seed for cell in cells))}
+
+    def place(cell: Cell) -> tuple[int, bytes]:
+        return blocks[cell.seed], hashlib.sha256(msgspec.json.encode([order_seed, *cell.key])).digest()
+
+    return [replace(cell, position=position) for position, cell in enumerate(sorted(cells, key=place), start=1)]
+
+
+def resolve_program(arm: Arm, study: Path) -> Arm:
+    """Return the arm with a program such as `./mine` found in the study directory, where its runs start."""
+    if not arm.command or "/" not in arm.command[0] or arm.command[0].startswith("/"):
+        return arm
+    return arm.model_copy(update={"command": [str(study / arm.command[0]), *arm.command[1:]]})
+
+
+Entry = TypeVar("Entry", Instance, Arm, Where)
+
+
+def replicated_part(contract: Contract) -> Contract:
+    """Return the contract of what is run: all of it where it replicates nothing."""
+    part = contract.replicates
+    if part is None:
+        return contract
+    arms = [one for one in contract.arms if fits(one.name, part.arms)]
+    names = {arm.name for arm in arms}
+    scaled = {"horizon": contract.time.horizon * part.horizon_scale}
+    instances = [one for one in contract.instances if fits(one.panel, part.panels)]
+    # A contrast with an arm that is not run cannot be looked at: it is none of this study.
+    pairs = [pair for pair in contract.aggregate.contrasts if names.issuperset(pair)]
+    return contract.model_copy(
+        update={
+            "seeds": _kept(contract.seeds, part),
+            "time": contract.time.model_copy(update=scaled),
+            "aggregate": contract.aggregate.model_copy(update={"contrasts": pairs}),
+            "objective": contract.objective.model_copy(update={"transform": _transforms(contract, instances)}),
+            "instances": [_allotted(one, part) for one in instances],
+            "arms": [_allotted(one, part) for one in arms],
+            "where": [_allotted(one, part) for one in contract.where],
+        }
+    )
+
+
+def part_mistakes(contract: Contract) -> Iterator[str]:
+    """Name each pattern of `[replicates]` that nothing fits, and what would leave nothing to run."""
+    part = contract.replicates
+    if part is None:
+        return
+    panels = list(dict.fromkeys(one.panel for one in contract.instances))
+    for kind, known in (("arms", [arm.name for arm in contract.arms]), ("panels", panels)):
+        for pattern in getattr(part, kind):
+            if not any(fits(name, pattern) for name in known):
+                what = f"the name of {'an arm' if kind == 'arms' else 'a panel'}"
+                near = suggestion(pattern, known)
+                yield f"replicates.{kind}: expected {what}, got {pattern!r}, which none fits{near}"
+    seeds = sorted(planned_seeds(contract))
+    for seed in part.seeds:
+        if seed not in seeds:
+            yield f"replicates.seeds: expected seeds of the contract ({', '.join(map(str, seeds))}), got {seed}"
+    weight = contract.score.weight
+    if split_python_name(weight) is None:
+        levels = (*contract.instances, *contract.arms, *contract.where)
+        stated = [contract.time.horizon, *(level.horizon for level in levels if level.horizon is not None)]
+        try:
+            parse_weight(weight).check_horizons([horizon * part.horizon_scale for horizon in stated])
+        except UsageError as error:
+            yield f"replicates.horizon_scale: {error.message}"
+
+
+def planned_seeds(contract: Contract) -> set[int]:
+    """Return every seed that a contract names anywhere."""
+    own = [level.seeds for level in (*contract.instances, *contract.arms, *contract.where) if level.seeds is not None]
+    return {seed for seeds in (contract.seeds, *own) for seed in seed_list(seeds)}
+
+
+def _transforms(contract: Contract, instances: list[Instance]) -> str | list[str]:
+    """Return the transforms without rules for instances that are not run: an idle rule is refused as a slip."""
+    given = contract.objective.transform
+    if isinstance(given, str):
+        return given
+    return [rule for rule in given if "=" not in rule or any(_is_meant(rule, one) for one in instances)]
+
+
+def _is_meant(rule: str, instance: Instance) -> bool:
+    pattern = rule.rpartition("=")[0]
+    panel = pattern.removeprefix("panel:")
+    return fits(instance.name, pattern) if panel == pattern else fits(instance.panel, panel)
+
+
+def _kept(seeds: list[int], part: ReplicatesTable) -> list[int]:
+    return [seed for seed in seeds if not part.seeds or seed in part.seeds]
+
+
+def _allotted(entry: Entry, part: ReplicatesTable) -> Entry:
+    """Return what some runs are given, with the seeds that are kept and the horizon scaled, where it states these."""
+    changes: dict[str, Any] = {}
+    if entry.horizon is not None:
+        changes["horizon"] = entry.horizon * part.horizon_scale
+    if entry.seeds is not None and part.seeds:
+        changes["seeds"] = _kept(seed_list(entry.seeds), part)
+    return entry.model_copy(update=changes) if changes else entry

@@ -1,0 +1,159 @@
+"""Names as numbers: rows that are equal in some columns have one number, and each column is read once.
+
+Text is slow to hash and to compare. Whatever counts or groups the runs by arm, panel, instance and seed takes numbers.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.contract.tables import CELL
+from gapline.errors import UsageError, listing
+
+Integers = NDArray[np.int64]
+_CELL = frozenset(CELL)
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """A number from 0 to `size - 1` per row; every one of them is there."""
+
+    row: Integers
+    size: int
+
+    @cached_property
+    def first_row(self) -> Integers:
+        """For each number, the first row that has it."""
+        found = np.full(self.size, -1, np.int64)
+        # Mostly all are among the first rows already.
+        for some in (self.row[: 4 * self.size], self.row):
+            # Of several rows the one that is written last stays.
+            found[some[::-1]] = np.arange(len(some) - 1, -1, -1)
+            if found.min(initial=0) == 0:
+                break
+        return found
+
+
+class Numbered:
+    """The rows of a table, numbered by any of its columns.
+
+    >>> rows = Numbered(pl.DataFrame({"arm": ["a", "b", "a"], "seed": [1, 1, 2]}))
+    >>> rows.by("arm").size, rows.by("arm", "seed").size, rows.by().row.tolist()
+    (2, 3, [0, 0, 0])
+    """
+
+    def __init__(self, table: pl.DataFrame, /) -> None:
+        self.table = table
+        # Of the cells apart from other columns: they are the same in all tables of the same runs, which share them.
+        self._of_cells: dict[tuple[str, ...], Numbers] = {}
+        self._others: dict[tuple[str, ...], Numbers] = {}
+
+    def by(self, *columns: str) -> Numbers:
+        """Return the numbers of the rows by these columns together."""
+        names = tuple(dict.fromkeys(columns))
+        known = self._of_cells if _CELL.issuperset(names) else self._others
+        if names not in known:
+            if unknown := [name for name in names if name not in self.table.columns]:
+                raise UsageError(f"by: expected columns of the runs, got {listing(unknown)}")
+            known[names] = self._numbers(names)
+        return known[names]
+
+    def names(self, column: str) -> list[Any]:
+        """Return the values of a column, each once, in the order in which they come."""
+        return self.table[column].gather(np.sort(self.by(column).first_row)).to_list()
+
+    def carried(self, table: pl.DataFrame, /) -> Self:
+        """Return the rows of a table of the same runs in the same order: what is known of their cells holds there."""
+        found = type(self)(table)
+        found._of_cells = self._of_cells
+        return found
+
+    def _numbers(self, names: tuple[str, ...]) -> Numbers:
+        if not names:
+            return Numbers(np.zeros(self.table.height, np.int64), min(self.table.height, 1))
+        if len(names) == 1:
+            return _number_column(self.table[names[0]])
+        head, last = self.by(*names[:-1]), self.by(names[-1])
+        if last.size == 1 or head.size == self.table.height:
+            return head
+        return _closed_up(head.row * last.size + last.row, head.size * last.size)
+
+
+def rows_of(table: pl.DataFrame, known: Numbered | None) -> Numbered:
+    """Return the rows of a table: those that are known, unless they are of another one."""
+    return known if known is not None and known.table is table else Numbered(table)
+
+
+def distinct(column: pl.Series) -> list[Any]:
+    """Return the numbers of a column, each once, in their order; where it is one alone, nothing is hashed.
+
+    >>> distinct(pl.Series([2.0, 1.0, 2.0])), distinct(pl.Series([3.0, 3.0])), distinct(pl.Series([], dtype=pl.Float64))
+    ([1.0, 2.0], [3.0], [])
+    """
+    least = column.min()
+    if least is not None and not column.null_count() and least == column.max():
+        return [least]
+    return column.unique().sort().to_list()
+
+
+def count_words(table: pl.DataFrame, column: str, words: Sequence[str]) -> dict[str, int]:
+    """Return how often each of a few words stands in a column.
+
+    >>> count_words(pl.DataFrame({"status": ["a", "b", "a"]}), "status", ["a", "c"])
+    {'a': 2, 'c': 0}
+    """
+    found, left = dict.fromkeys(words, 0), table.height
+    first = table.item(0, column) if left else None
+    # That of the first row before the others: mostly it stands on every row, and none is left. As expressions: a column
+    # that is one word for all rows is not written out for them.
+    for word in sorted(words, key=lambda word: word != first):
+        if left:
+            found[word] = table.select((pl.col(column) == word).sum()).item()
+            left -= found[word]
+    return found
+
+
+def _number_column(column: pl.Series) -> Numbers:
+    if not len(column):
+        return Numbers(np.empty(0, np.int64), 0)
+    if column.dtype == pl.String:
+        column = column.cast(pl.Categorical).to_physical()
+    if not column.dtype.is_integer() or column.null_count():
+        return _grouped(column)
+    low = int(column.min())  # type: ignore[arg-type]
+    span = int(column.max()) - low + 1  # type: ignore[arg-type]
+    if span > _open_limit(len(column)):
+        return _grouped(column)
+    numbers = column.to_numpy().astype(np.int64)
+    numbers -= low
+    return _closed_up(numbers, span)
+
+
+def _grouped(column: pl.Series) -> Numbers:
+    """Number what may be null, a fraction or far apart."""
+    groups = column.alias("value").to_frame().with_row_index("row").group_by("value").agg("row")["row"]
+    numbers = np.empty(len(column), np.int64)
+    numbers[groups.explode().to_numpy()] = np.repeat(np.arange(len(groups)), groups.list.len().to_numpy())
+    return Numbers(numbers, len(groups))
+
+
+def _open_limit(rows: int) -> int:
+    """Return how many numbers may be counted one by one, whether some row has them or not."""
+    return 4 * rows + 1024
+
+
+def _closed_up(numbers: Integers, span: int) -> Numbers:
+    """Return the numbers without those between 0 and `span` that no row has."""
+    if span > _open_limit(len(numbers)):
+        return _grouped(pl.Series(numbers))
+    there = np.zeros(span, np.bool_)
+    there[numbers] = True
+    size = int(np.count_nonzero(there))
+    if size < span:
+        numbers = (np.cumsum(there) - 1)[numbers]
+    return Numbers(numbers, size)

@@ -1,0 +1,1 @@
+"""Functions over partitions or cells: threads, processes, Dask, SLURM, OAR."""

@@ -1,0 +1,154 @@
+"""Cells and tasks on a Dask cluster: cells take one unit of the workers' resource `solver`, tasks a thread."""
+
+import contextlib
+import logging
+import pickle
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from typing import Any
+
+from gapline.errors import EnvironmentLacksError
+from gapline.executors.worker_requirements import WorkerLostError, call_pickled
+
+RESOURCE = "solver"
+ANSWER_WITHIN = 10.0
+
+
+class DaskExecutor(Executor):
+    """A `concurrent.futures.Executor` over a Dask client; calls ask for a unit of `resource`, or for nothing."""
+
+    def __init__(self, client: Any, address: str, resource: str | None = RESOURCE) -> None:
+        self._client = client
+        self._address = address
+        self._resource = resource
+        self._out: set[Any] = set()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Send a call to a worker that has a free slot."""
+        future: Future[Any] = Future()
+        # Dask cannot call back a task that a worker has begun; forgotten, it would be a solver that nobody waits for.
+        future.set_running_or_notify_cancel()
+        # pure=False: Dask would answer a second attempt at the same cell from memory.
+        asked = {} if self._resource is None else {"resources": {self._resource: 1}}
+        # As bytes: the scheduler opens what it passes on, and has neither the modules of a study nor a need for them.
+        message = pickle.dumps((fn, args, kwargs), pickle.HIGHEST_PROTOCOL)
+        task = self._client.submit(call_pickled, message, pure=False, **asked)
+        self._out.add(task)
+
+        def hand_on(done: Any) -> None:
+            self._out.discard(task)
+            _hand_on(done, future, self._address)
+
+        task.add_done_callback(hand_on)
+        return future
+
+    def abandon(self) -> None:
+        """Let go of the calls that are out, as nobody waits for them any more; one that has begun ends by itself."""
+        with contextlib.suppress(OSError, TimeoutError, ValueError):
+            self._client.cancel(list(self._out), force=True)
+
+    def slots(self) -> int:
+        """Return how many calls the cluster takes at a time, as it stands now."""
+        return int(sum(self._slots_of(worker) for worker in self._workers().values()))
+
+    def memory(self) -> int | None:
+        """Return the least that a worker has for each of its slots, None where none of them has a limit."""
+        limits = [
+            int(worker["memory_limit"] // max(1, self._slots_of(worker)))
+            for worker in self._workers().values()
+            if worker.get("memory_limit")
+        ]
+        return min(limits, default=None)
+
+    def ask_workers(self, fn: Callable[..., list[str]], *args: Any) -> list[str]:
+        """Call a function on each worker with a slot; return what they answer, with their addresses."""
+        chosen = [address for address, worker in self._workers().items() if self._slots_of(worker)]
+        answers = self._client.run(fn, *args, workers=chosen, on_error="return")
+        found = []
+        for address, lines in sorted(answers.items()):
+            # A worker that left meanwhile lacks nothing.
+            if isinstance(lines, OSError):
+                continue
+            # One that cannot even be asked has another gapline, or none.
+            said = [f"expected an answer, got {lines}"] if isinstance(lines, Exception) else lines
+            found += [f"{address}: {line}" for line in said]
+        return found
+
+    def _slots_of(self, worker: Any) -> float:
+        return float(worker["nthreads"] if self._resource is None else worker["resources"].get(self._resource, 0))
+
+    def _workers(self) -> Any:
+        try:
+            return self._client.scheduler_info(n_workers=-1)["workers"]
+        except (OSError, TimeoutError, ValueError) as error:
+            raise _lost(self._address) from error
+
+
+def _lost(address: str) -> EnvironmentLacksError:
+    return EnvironmentLacksError(
+        f"--on dask:{address}: expected its scheduler, got none: it was ended or cannot be reached"
+    )
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep what Dask logs off the terminal: what it means for a campaign is said by us, in one sentence."""
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in ("distributed", "tornado")]
+    before = {name: logging.getLogger(name).level for name in names}
+    for name in names:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for name, level in before.items():
+            logging.getLogger(name).setLevel(level)
+
+
+def _hand_on(task: Any, future: Future[Any], address: str) -> None:
+    """Give the outcome of a task to the future that stands for it."""
+    from distributed import KilledWorker
+
+    if task.status == "finished":
+        future.set_result(task.result())
+        return
+    if task.status == "error":
+        error = task.exception()
+        future.set_exception(WorkerLostError(str(error)) if isinstance(error, KilledWorker) else error)
+        return
+    # Cancelled, and not by us: that is how a client learns that its scheduler is gone.
+    future.set_exception(_lost(address))
+
+
+@contextmanager
+def dask_executor(address: str, *, resource: str | None = RESOURCE) -> Iterator[DaskExecutor]:
+    """Connect to a scheduler; refuse a cluster without workers that have the resource, or without any."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise EnvironmentLacksError(
+            "--on dask: expected dask.distributed, got no such package", hint="pip install 'gapline[dask]'"
+        ) from None
+    try:
+        connect: Any = Client  # it has no types
+        client: Any = connect(address, timeout=ANSWER_WITHIN, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise EnvironmentLacksError(
+            f"--on dask:{address}: expected a Dask scheduler, got {error}",
+            hint="start one with: python -P -m dask scheduler",
+        ) from error
+    # Closed in the quiet too: a client says of a scheduler that is gone that it is.
+    with _quiet():
+        try:
+            executor = DaskExecutor(client, address, resource)
+            if executor.slots() < 1:
+                wanted = "workers" if resource is None else f"workers with the resource {resource}"
+                options = "" if resource is None else f" --resources {resource}=1"
+                raise EnvironmentLacksError(
+                    f"--on dask:{address}: expected {wanted}, got none",
+                    hint=f"python -P -m dask worker {address} --nthreads 1{options}",
+                )
+            yield executor
+        finally:
+            with contextlib.suppress(OSError, TimeoutError):
+                client.close()

@@ -1,0 +1,226 @@
+"""Tasks apart from this process, wherever `--on` says: what scoring, checking and importing are divided into."""
+
+import shutil
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from gapline.errors import EnvironmentLacksError
+from gapline.executors.core_leases import cores
+from gapline.executors.executors import MOST_LOST, Unfinished, run_tasks
+from gapline.executors.place import MOST_JOBS, Place, read_place
+from gapline.executors.worker_requirements import (
+    NOTHING_DONE,
+    CalledBackError,
+    Carried,
+    Demands,
+    Raised,
+    WorkerLostError,
+)
+from gapline.files.memory import given_memory, memory_budget
+from gapline.text import counted
+
+# Scripts and logs of jobs, beside the data, which is shared.
+JOBS_FOLDER = ".gapline-jobs"
+# What a job of a batch system may take at most, in seconds; `slurm:time=MINUTES` says otherwise.
+JOB_SECONDS = 3600.0
+
+
+class _Abandoning(Protocol):
+    """An executor whose calls can be ended."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any) -> Future[Any]: ...
+
+    def abandon(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class OpenWorkers:
+    """Workers that take tasks (`executors.Workers`), as long as the place that they are at is open."""
+
+    executor: Any
+    demands: Demands
+    slots: Callable[[], int]
+    memory: int | None
+    say: Callable[[str], None]
+    progress: Callable[[int, int], None]
+
+    def width(self) -> int:
+        """Return how many tasks are worked on at a time, as the place stands now."""
+        return max(1, self.slots())
+
+    def run(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+        """Call `function(*task)` for every task; yield the number of the task and its result as they come.
+
+        In any order, each once: a task whose worker is lost is given to another one, a few times. An exception of a
+        task ends all and is raised here, and who reads on no more ends all too.
+        """
+        done = 0
+        if tasks:
+            self.progress(done, len(tasks))
+        results = run_tasks(
+            tasks,
+            self.executor,
+            Carried(function, self.demands, self.memory),
+            stopping=lambda: False,
+            give_up=_give_up,
+            width=self.width,
+            say=self.say,
+        )
+        try:
+            for number, result in results:
+                if isinstance(result, Raised):
+                    raise result.error
+                done += 1
+                self.progress(done, len(tasks))
+                yield number, result
+        finally:
+            results.close()  # type: ignore[attr-defined]  # it is a generator
+            if done < len(tasks):
+                self.executor.abandon()
+
+
+def _give_up(_task: Any, error: Unfinished) -> Raised:
+    if isinstance(error, CalledBackError):
+        return Raised(EnvironmentLacksError(f"a task was called back: {error}"))
+    return Raised(EnvironmentLacksError(f"{MOST_LOST + 1} workers were lost with one task, the last one: {error}"))
+
+
+class TaskExecutor(Executor):
+    """Workers as a `concurrent.futures.Executor`, for whoever keeps count of tasks himself."""
+
+    def __init__(self, workers: OpenWorkers) -> None:
+        self._workers = workers
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any) -> Future[Any]:  # type: ignore[override]
+        """Send a call; its worker lost, it goes to another one, a few times."""
+        future: Future[Any] = Future()
+        self._send(future, Carried(fn, self._workers.demands, self._workers.memory), args, lost=0)
+        return future
+
+    def _send(self, future: Future[Any], call: Carried, args: tuple[Any, ...], *, lost: int) -> None:
+        inner = self._workers.executor.submit(call, args)
+        future.add_done_callback(lambda outer: inner.cancel() if outer.cancelled() else None)
+        inner.add_done_callback(lambda done: self._hand_on(done, future, call, args, lost=lost))
+
+    def _hand_on(
+        self, inner: Future[Any], future: Future[Any], call: Carried, args: tuple[Any, ...], *, lost: int
+    ) -> None:
+        if inner.cancelled() or future.cancelled():
+            return
+        error, result = inner.exception(), None
+        if error is None:
+            result = inner.result()
+        elif isinstance(error, WorkerLostError) and lost < MOST_LOST:
+            self._workers.say(f"a worker was lost, another one takes over: {error}")
+            try:
+                self._send(future, call, args, lost=lost + 1)
+            except RuntimeError as closed:
+                future.set_exception(closed)
+            return
+        elif isinstance(error, Unfinished):
+            result = _give_up(args, error)
+        if not future.set_running_or_notify_cancel():
+            return
+        if isinstance(result, Raised):
+            error = result.error
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Do nothing: who opened the workers closes them."""
+
+
+def as_executor(workers: OpenWorkers) -> TaskExecutor:
+    """Return workers as an executor; `workers.width()` says how many calls they work on at a time."""
+    return TaskExecutor(workers)
+
+
+@contextmanager
+def open_workers(
+    place: Place | str | None,
+    *,
+    paths: Sequence[str | Path],
+    say: Callable[[str], None] = lambda _text: None,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
+) -> Iterator[OpenWorkers]:
+    """Open what `--on` names for tasks that can be pickled.
+
+    Parameters
+    ----------
+    place
+        `local:N`, `dask:ADDRESS`, `slurm`, `oar` or `submitit:NAME`, as typed or read.
+    paths
+        What every worker must see as it is seen here; tasks name files by their absolute paths.
+    say
+        Is told of lost workers, and of a queue.
+    progress
+        Is called with how many tasks are done, and of how many.
+
+    Raises
+    ------
+    EnvironmentLacksError
+        When the place cannot be opened, or a worker has another version or sees other data: nothing was done then.
+    """
+    place = place if isinstance(place, Place) else read_place(place)
+    demands = Demands.of(Path(path) for path in paths)
+    with ExitStack() as stack:
+        executor, slots, memory = _open(place, demands, paths, say, stack)
+        yield OpenWorkers(executor, demands, slots, memory, say, progress)
+
+
+def _open(
+    place: Place, demands: Demands, paths: Sequence[str | Path], say: Callable[[str], None], stack: ExitStack
+) -> tuple[_Abandoning, Callable[[], int], int | None]:
+    """Return the executor of a place, how many tasks it takes, and how much memory each may use where we say it."""
+    if place.kind == "local":
+        from gapline.executors.local_processes import ProcessesExecutor
+
+        count = place.jobs or len(cores())
+        processes = stack.enter_context(ProcessesExecutor(count, memory=memory_budget()))
+        return processes, lambda: count, None
+    if place.kind == "dask":
+        from gapline.executors.dask_cluster import dask_executor
+
+        dask = stack.enter_context(dask_executor(place.address, resource=None))
+        if problems := dask.ask_workers(demands.problems):
+            raise EnvironmentLacksError("\n".join(problems), hint=NOTHING_DONE)
+        share = dask.memory()
+        return dask, dask.slots, given_memory() or (None if share is None else share // 4)
+    from gapline.executors.submitit_cluster import submitit_executor
+
+    width = place.jobs or (len(cores()) if place.address == "local" else MOST_JOBS)
+    folder = (Path(paths[0]).absolute().parent if paths else Path.cwd()) / JOBS_FOLDER
+    runner = uuid.uuid4().hex[:12]
+    given = given_memory()
+    stack.callback(_remove, folder, runner)
+    jobs = stack.enter_context(
+        submitit_executor(
+            place.address,
+            folder,
+            runner,
+            seconds=JOB_SECONDS,
+            threads=1,
+            memory=None if given is None else given // 10**6,
+            options=place.options,
+            jobs=width,
+            say=say,
+        )
+    )
+    say(f"{counted(width, 'job')} at a time at most, with scripts and logs in {folder}")
+    return jobs, lambda: width, given
+
+
+def _remove(folder: Path, runner: str) -> None:
+    """Remove the files of our jobs, and the folder where nobody else has any."""
+    from gapline.executors.submitit_cluster import remove_jobs
+
+    remove_jobs(folder, runner)
+    if folder.is_dir() and not any(folder.iterdir()):
+        shutil.rmtree(folder, ignore_errors=True)

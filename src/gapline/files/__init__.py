@@ -1,0 +1,1 @@
+"""Files of any origin: written atomically, read within limits, unpacked safely."""

@@ -1,0 +1,273 @@
+"""Compressed and re-encoded files: .gz and .zst in several members, byte order marks, UTF-16, seeking in a stream."""
+
+import contextlib
+import io
+import mmap
+import os
+import tempfile
+import zlib
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Generator, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any, BinaryIO, NamedTuple
+
+from gapline.errors import EnvironmentLacksError, TraceError
+from gapline.files.open_file import VARIABLE, most_bytes, open_input, open_regular, too_much
+
+# Beyond this an unpacked table is mapped from a file that has no name and is gone with the process.
+IN_MEMORY = 16 << 20
+
+Content = bytes | mmap.mmap
+
+
+class _Packing(NamedTuple):
+    """How a packing begins, and how many bytes of it are unpacked before the size is looked at."""
+
+    name: str
+    magic: bytes
+    bite: int
+
+
+# One kilobyte of zstd can stand for 32 MB, and the limit must see it before memory does; gzip packs 1 : 1,032 at best.
+_PACKINGS = (_Packing("gzip", b"\x1f\x8b", 1 << 16), _Packing("zstd", b"\x28\xb5\x2f\xfd", 1 << 10))
+
+
+def _cut(path: Path, packing: _Packing) -> TraceError:
+    return TraceError(
+        f"{path}: expected a whole {packing.name} file, got one that is cut or damaged", hint="copy or pack it again"
+    )
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read and unpack a file; a cut or damaged archive is refused, never read in part."""
+    return bytes(read_content(path))
+
+
+def read_content(path: Path) -> Content:
+    """Return the content of a file, unpacked: mapped from disk where it is large; a part of an archive is refused."""
+    with open_input(path) as stream:
+        packing = _packing_of(stream)
+        if packing is None:
+            return _content(stream, path)
+        with tempfile.SpooledTemporaryFile(IN_MEMORY) as target:
+            if not _unpack(stream, packing, target, path):
+                raise _cut(path, packing)
+            return _content(target, path)
+
+
+def open_content(path: Path) -> BinaryIO:
+    """Open a file that is on disk and unpacked: itself where it is that, else what is unpacked of it."""
+    with contextlib.ExitStack() as opened:
+        stream = opened.enter_context(open_input(path))
+        packing = _packing_of(stream)
+        if packing is not None or not stream.seekable():
+            target: Any = opened.enter_context(tempfile.TemporaryFile())
+            if packing is None:
+                _copy(stream, target, path)
+            elif not _unpack(stream, packing, target, path):
+                raise _cut(path, packing)
+            target.flush()
+            stream.close()
+            stream = target
+        elif os.fstat(stream.fileno()).st_size > (most := most_bytes()):
+            raise too_much(path, most)
+        # From here on it is the caller who closes it.
+        opened.pop_all()
+        return stream
+
+
+class Unpacked:
+    """The content of a stream in pieces, unpacked where it is packed; what ends early gives its prefix.
+
+    `whole` says at the end whether it did not end early, as a killed job leaves a file.
+    """
+
+    def __init__(self, stream: BinaryIO, path: Path | str) -> None:
+        self.whole = True
+        self._stream, self._path = stream, path
+
+    def __iter__(self) -> Iterator[bytes]:
+        packing = _packing_of(self._stream)
+        if packing is None:
+            while piece := self._stream.read(1 << 20):
+                yield piece
+        else:
+            self.whole = yield from _unpacked(self._stream, packing, self._path)
+
+
+def _packing_of(stream: BinaryIO) -> _Packing | None:
+    # Looked at without being taken: a pipe cannot go back.
+    head = stream.peek(4)[:4] if isinstance(stream, io.BufferedReader) else b""
+    return next((packing for packing in _PACKINGS if head.startswith(packing.magic)), None)
+
+
+def _content(stream: Any, path: Path) -> Content:
+    """Return what is in a file: mapped where it is large and has a place on disk, else read."""
+    most = most_bytes()
+    size = stream.seek(0, io.SEEK_END) if stream.seekable() else 0
+    if size > most:
+        raise too_much(path, most)
+    if size > IN_MEMORY:
+        return mmap.mmap(stream.fileno(), size, access=mmap.ACCESS_READ)
+    if stream.seekable():
+        stream.seek(0)
+    target = io.BytesIO()
+    _copy(stream, target, path)
+    return target.getvalue()
+
+
+def _copy(stream: Any, target: IO[bytes], path: Path) -> bool:
+    most = most_bytes()
+    while piece := stream.read(1 << 20):
+        target.write(piece)
+        if target.tell() > most:
+            raise too_much(path, most)
+    return True
+
+
+def _unpack(stream: BinaryIO, packing: _Packing, target: IO[bytes], path: Path) -> bool:
+    """Unpack into a target; say whether it was whole."""
+    most, pieces = most_bytes(), _unpacked(stream, packing, path)
+    while True:
+        try:
+            target.write(next(pieces))
+        except StopIteration as end:
+            return bool(end.value)
+        if target.tell() > most:
+            limit = f"{path}: expected at most {most:,} bytes once unpacked, got more"
+            raise TraceError(limit, hint=f"{VARIABLE} raises the limit")
+
+
+def _unpacked(stream: BinaryIO, packing: _Packing, path: Path | str) -> Generator[bytes, None, bool]:
+    """Yield what is packed, in pieces; return whether it was whole."""
+    start, errors = _unpacker(packing.name, path)
+    data, given = stream.read(packing.bite), False
+    # Appending to a packed file leaves several members or frames.
+    while data.startswith(packing.magic) or (data and packing.magic.startswith(data)):
+        member = start()
+        try:
+            while data and not member.eof:
+                piece = member.decompress(data)
+                given = given or bool(piece)
+                if piece:
+                    yield piece
+                data = b"" if member.eof else stream.read(packing.bite)
+        except errors as error:
+            if given:
+                return False
+            raise TraceError(f"{path}: expected a {packing.name} file, got {error}") from error
+        if not member.eof:
+            return False
+        data = member.unused_data or stream.read(packing.bite)
+        if len(data) < len(packing.magic):
+            data += stream.read(packing.bite)
+    # Zeros are padding, as a tape leaves it; anything else behind the last member is no part of it.
+    while data and not data.strip(b"\0"):
+        data = stream.read(1 << 20)
+    return not data
+
+
+def _unpacker(name: str, path: Path | str) -> tuple[Callable[[], Any], type[Exception]]:
+    if name == "gzip":
+        return lambda: zlib.decompressobj(wbits=31), zlib.error
+    try:
+        import zstandard
+    except ImportError:
+        raise EnvironmentLacksError(f"{path}: zstandard is not installed", hint="pip install 'gapline[zst]'") from None
+    return zstandard.ZstdDecompressor().decompressobj, zstandard.ZstdError
+
+
+PACKED = (".gz", ".zst")
+# How a file in UTF-16 begins.
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def as_utf8(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Remove a byte order mark, and turn UTF-16 into UTF-8."""
+    first = b""
+    for piece in pieces:
+        first += piece
+        if len(first) >= 3:
+            break
+    if first[:2] in UTF_16:
+        # What a Windows shell writes when a solver's output is redirected.
+        decoder = getincrementaldecoder("utf-16")("replace")
+        for piece in chain((first,), pieces):
+            yield decoder.decode(piece).encode("utf-8", "replace")
+        yield decoder.decode(b"", final=True).encode("utf-8", "replace")
+        return
+    yield first.removeprefix(b"\xef\xbb\xbf")
+    yield from pieces
+
+
+def path_without_packing(path: str) -> str:
+    """Return a path without the suffixes of compression."""
+    while path.lower().endswith(PACKED):
+        path = path[: path.rfind(".")]
+    return path
+
+
+class Unrolled:
+    """What a .gz or .zst holds, for whoever goes through it in order; going back begins anew.
+
+    `whole` says at the end whether it did not end early.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = path
+        self._begin()
+
+    def _begin(self) -> None:
+        self._stream = open_regular(self._path)
+        self._unpacked = Unpacked(self._stream, self._path)
+        self._pieces: Iterator[bytes] = iter(self._unpacked)
+        self._piece, self._used, self._at = b"", 0, 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether it was read to its end, as far as is known."""
+        return self._unpacked.whole
+
+    def tell(self) -> int:
+        """Return how many unpacked bytes were read or passed over."""
+        return self._at
+
+    def seek(self, place: int, whence: int = io.SEEK_SET) -> int:
+        """Go to a place, or to the end where that comes first."""
+        assert whence == io.SEEK_SET
+        if place < self._at:
+            self.close()
+            self._begin()
+        while self._at < place and self._fill():
+            self._pass(min(place - self._at, len(self._piece) - self._used))
+        return self._at
+
+    def read(self, size: int) -> bytes:
+        """Return so many bytes, fewer only at the end."""
+        found = io.BytesIO()
+        while (left := size - found.tell()) > 0 and self._fill():
+            found.write(self._piece[self._used : self._used + left])
+            self._pass(min(left, len(self._piece) - self._used))
+        return found.getvalue()
+
+    def _pass(self, size: int) -> None:
+        self._used += size
+        self._at += size
+
+    def _fill(self) -> bool:
+        while self._used == len(self._piece):
+            following = next(self._pieces, None)
+            if following is None:
+                return False
+            self._piece, self._used = following, 0
+        return True
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+    def __del__(self) -> None:
+        # It is kept from one chunk to the next, and nobody knows which is the last.
+        if hasattr(self, "_stream"):
+            self.close()

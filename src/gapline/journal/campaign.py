@@ -1,0 +1,378 @@
+"""The journals (`events.jsonl`) and verdicts (`verdicts-<checker>-<version>.jsonl`) of a study, as a `Campaign`."""
+
+import hashlib
+import shlex
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import polars as pl
+
+from gapline.campaign.assembly import RunTrace, campaign_from_traces
+from gapline.campaign.campaign import Campaign
+from gapline.contract.layout import CONTRACT_FILE
+from gapline.contract.tables import RUN_RECORD, RunKey, VerdictCode
+from gapline.errors import listing
+from gapline.journal.attempts import Attempt, CellRecord, attempts_of, cells_of, superseded_words
+from gapline.journal.calibration import calibration_columns, read_calibrations
+from gapline.journal.checker_choice import choose_judge, find_judges, judge_notes
+from gapline.journal.claims import claimed_run
+from gapline.journal.events import Event, Events
+from gapline.journal.fairness import fairness_columns
+from gapline.journal.index import Index, Seen
+from gapline.journal.read import Journal, Outcome
+from gapline.journal.unknown_files import find_strays, stray_note
+from gapline.journal.verdicts import Judge, VerdictFacts, Verdicts, verdicts_of
+from gapline.text import counted
+
+_FROM_ENDING = ("exit_code", "signal", "elapsed", "cpu_time", "peak_memory", "leftover")
+NO_SOLUTION = "no solution to check"
+# Columns of events that a run has where one of its events states a number.
+SOMETIMES = ("bound", "primary", "secondary")
+
+
+@dataclass(slots=True)
+class Tally:
+    """What is beside the runs that count: nothing of it is a line that could not be read, each has its own name."""
+
+    strays: list[str] = field(default_factory=list)
+    interrupted: list[RunKey] = field(default_factory=list)
+    running: list[RunKey] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    superseded: Counter[str] = field(default_factory=Counter)
+    left_behind: Counter[RunKey] = field(default_factory=Counter)
+    over_cap: Counter[RunKey] = field(default_factory=Counter)
+    unsealed: int = 0
+
+    def take(self, key: RunKey, record: CellRecord[Attempt]) -> None:
+        """Count what a cell has beside the attempt that counts."""
+        self.superseded.update(record.superseded)
+        self.changed += [attempt.corruption for attempt in record.attempts if attempt.corruption is not None]
+        self.left_behind[key] += sum(attempt.left_behind for attempt in record.attempts)
+        if record.counting is None:
+            self.interrupted.append(key)
+        else:
+            self.over_cap[key] += record.counting.over_cap
+
+    def notes(self, study: Path) -> list[str]:
+        """Say each thing in a line, those that there are."""
+        found = []
+        if self.running:
+            named = listing(map(str, sorted(self.running)))
+            found.append(f"{counted(len(self.running), 'cell')} under way when the journals were read: {named}")
+        if self.interrupted:
+            named = listing(map(str, sorted(self.interrupted)))
+            found.append(f"{counted(len(self.interrupted), 'cell')} interrupted, without a whole attempt: {named}")
+        if self.superseded:
+            found.append(superseded_words(self.superseded))
+        if self.changed:
+            journals = counted(len(self.changed), "journal")
+            found.append(f"{journals} changed after being written, quarantined: {listing(self.changed)}")
+        if left := +self.left_behind:
+            where = f"{counted(len(left), 'cell')} ({listing(map(str, sorted(left)))})"
+            found.append(f"processes that outlived the clearing of their run: {left.total():,}, of {where}")
+        if over := +self.over_cap:
+            where = f"{counted(len(over), 'run')} ({listing(map(str, sorted(over)))})"
+            found.append(f"events over the cap of a journal, which are not in it: {over.total():,}, of {where}")
+        if self.strays:
+            found.append(stray_note(self.strays))
+        if self.unsealed:
+            found.append(
+                f"verdicts on {counted(self.unsealed, 'run')} have no checksums, as earlier versions wrote them: a "
+                f"change would not be seen; gapline check {shlex.quote(str(study))} --again"
+            )
+        return found
+
+
+@dataclass(slots=True)
+class Survey:
+    """What a study has, before any of its journals is read again: its cells, and what holds for all of them.
+
+    `marks` are those of the attempts of each cell, by its name, None for an attempt that is not known; `asked` is
+    whether a checker was asked for by name, `named` the one that the contract names, `maximised` the instances of which
+    it says so. `running` are the names of the cells that somebody works on: they are counted, and read another time.
+    """
+
+    study: Path
+    cells: list[Path]
+    marks: dict[str, list[str | None]]
+    judges: list[Judge]
+    judge: Judge | None
+    named: str | None
+    maximised: frozenset[str]
+    asked: bool
+    strays: list[str]
+    running: frozenset[str] = frozenset()
+
+
+Reuse = Callable[[str, list[str | None], Outcome], RunTrace | None]
+
+
+def read_study(study: Path, *, checker: str | None = None) -> Campaign:
+    """Read the journals of a study, with the verdicts of one checker version: the contract's, or that of `checker`.
+
+    A cell without a whole attempt is no run: it stands in `Campaign.interrupted`.
+    """
+    index = Index(study, keep=False)
+    return build_campaign(survey_study(study, index, checker=checker), index)
+
+
+def survey_study(
+    study: Path, index: Index, *, checker: str | None = None, running: frozenset[str] = frozenset()
+) -> Survey:
+    """Look at the cells of a study and at who judged them; `running` are the names of those under way."""
+    marks: dict[str, list[str | None]] = {}
+
+    def look(attempt: Path) -> list[VerdictFacts]:
+        verdicts, mark = index.verdicts(attempt)
+        marks.setdefault(attempt.parent.name, []).append(mark)
+        return verdicts
+
+    cells = cells_of(study)
+    judges, (named, maximised) = find_judges(cells, look=look), _from_contract(study)
+    judge = choose_judge(judges, contract=named, wanted=checker)
+    asked, strays = checker is not None, find_strays(study)
+    return Survey(study, cells, marks, judges, judge, named, maximised, asked, strays, running)
+
+
+def build_campaign(survey: Survey, index: Index, *, reuse: Reuse = lambda *_: None) -> Campaign:
+    """Make the campaign of a study; `reuse` gives the run of a cell that need not be read, by name and marks.
+
+    The marks of the survey become those of what was read.
+    """
+    study, calibrations = survey.study, read_calibrations(survey.study)
+    traces: list[RunTrace] = []
+    problems: list[str] = []
+    tally = Tally(list(survey.strays))
+
+    def take(cell: Path) -> None:
+        if cell.name in survey.running:
+            # A journal that grows would look torn, and one whose candidates are being checked would look unchecked.
+            if (under_way := claimed_run(cell)) is not None:
+                tally.running.append(under_way)
+            return
+        # One cell at a time: its journals are let go of before the next, and of its solutions only a digest is kept.
+        seen, record, trace = _read_cell(cell, index, reuse)
+        survey.marks[cell.name] = [one.mark for one in seen]
+        journal, order, key = record.counting, record.order, record.key
+        if record.is_copy:
+            tally.strays.append(str(cell.relative_to(study)))
+            return
+        if order is None or key is None:
+            problems.extend(problem for one in record.attempts if one.unordered for problem in one.problems())
+            return
+        tally.take(key, record)
+        problems.extend(f"{key}: {said}" for attempt in record.attempts for said in attempt.order_problems())
+        if journal is None:
+            return
+        stored = next(one.verdicts for one in seen if one.outcome is journal)
+        # One checker version for the whole campaign: verdicts of two are never mixed.
+        verdicts = verdicts_of(stored, lambda head: head.judge == survey.judge)
+        tally.unsealed += verdicts is not None and not verdicts.sealed
+        problems.extend(f"{key}: {problem}" for one in stored for problem in one.problems())
+        if trace is None:
+            assert isinstance(journal, Journal)
+            assert verdicts is None or isinstance(verdicts, Verdicts)
+            trace = trace_of(
+                journal,
+                verdicts,
+                attempts=len(record.attempts),
+                asked=survey.asked,
+                maximised=order.instance in survey.maximised,
+            )
+        trace.carried = {**trace.carried, **calibration_columns(calibrations, order.machine)}
+        traces.append(trace)
+
+    for cell in survey.cells:
+        take(cell)
+    return campaign_of_journals(
+        traces,
+        tally,
+        source=str(study),
+        facts={} if survey.judge is None else {"checker": survey.judge.label},
+        problems=problems,
+        notes=[*judge_notes(survey.judges, survey.judge, contract=survey.named), *tally.notes(study)],
+    )
+
+
+def _read_cell(cell: Path, index: Index, reuse: Reuse) -> tuple[list[Seen], CellRecord[Outcome], RunTrace | None]:
+    """Return the attempts at a cell, and its run where that need not be read; else the attempts have their events."""
+    attempts = attempts_of(cell)
+    seen = [index.read(attempt) for attempt in attempts]
+    record = CellRecord(cell, [one.outcome for one in seen])
+    counting = record.counting
+    trace = None if counting is None else reuse(cell.name, [one.mark for one in seen], counting)
+    if trace is None and counting is not None and not isinstance(counting, Journal):
+        known = zip(attempts, seen, strict=True)
+        seen = [one if isinstance(one.outcome, Journal) else index.read_anew(attempt) for attempt, one in known]
+        record = CellRecord(cell, [one.outcome for one in seen])
+    return seen, record, trace
+
+
+def campaign_of_journals(
+    traces: list[RunTrace],
+    tally: Tally,
+    *,
+    source: str,
+    problems: list[str],
+    notes: list[str],
+    facts: dict[str, str] | None = None,
+) -> Campaign:
+    """Make a campaign of the runs that count, with what is beside them."""
+    _make_uniform(traces)
+    campaign = campaign_from_traces(traces, sources=[source], facts=facts or {}, problems=problems, notes=notes)
+    diagnostics = replace(
+        campaign.diagnostics,
+        superseded=dict(tally.superseded),
+        left_behind=tally.left_behind.total(),
+        over_cap=tally.over_cap.total(),
+    )
+    typed = [pl.col(name).cast(kind) for name, kind in RUN_RECORD.items() if name in campaign.runs.columns]
+    runs = campaign.runs.with_columns(typed)
+    interrupted, running = tuple(sorted(tally.interrupted)), tuple(sorted(tally.running))
+    return replace(campaign, runs=runs, interrupted=interrupted, running=running, diagnostics=diagnostics)
+
+
+def _from_contract(study: Path) -> tuple[str | None, frozenset[str]]:
+    """Return the checker that the contract names, and the instances that it maximises."""
+    # The contract brings pydantic, which journals without one do not need.
+    from gapline.contract.contract import load_contract
+
+    if not (study / CONTRACT_FILE).is_file():
+        return None, frozenset()
+    contract = load_contract(study)
+    return contract.objective.checker, frozenset(name for name, sense in contract.senses.items() if sense == "max")
+
+
+def _make_uniform(traces: list[RunTrace]) -> None:
+    """Turn carried values into text where arms disagree on the type of an option, so that they fit one column."""
+    # One arm may call an option 5 and another one 'auto'.
+    kinds: dict[str, set[type]] = {}
+    for name, value in (item for trace in traces for item in trace.carried.items() if item[1] is not None):
+        kinds.setdefault(name, set()).add(type(value))
+    mixed = {name for name, found in kinds.items() if len(found) > 1 and not found <= {int, float}}
+    for trace in traces:
+        trace.carried = {
+            name: str(value) if name in mixed and value is not None else value for name, value in trace.carried.items()
+        }
+
+
+def _machine_class(facts: Mapping[str, str]) -> str | None:
+    """Name the class of machine in one line; scores of two classes are not silently compared."""
+    words = [facts.get("processor"), f"{facts['cores']} cores" if "cores" in facts else None, facts.get("memory")]
+    return ", ".join(word for word in words if word) or None
+
+
+def trace_of(
+    journal: Journal, verdicts: Verdicts | None, *, attempts: int, asked: bool, maximised: bool, digest: bool = True
+) -> RunTrace:
+    """Return the run of a journal; `asked` where a checker was asked for by name.
+
+    Without `digest` its best solution is not read.
+    """
+    order, events = journal.order, journal.events
+    assert order is not None
+    # A checker that is asked for by name vouches also where the contract takes the solver's word.
+    by_checker = asked or order.carried.get("validation") == "checker"
+
+    def numbers(name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+        return np.array(events.column(name), np.float64)
+
+    objective, code, reasons = np.empty(len(events)), np.empty(len(events), np.uint8), []
+    for place, event in enumerate(events.bare()):
+        code[place], objective[place], reason = _judge(event, verdicts, by_checker=by_checker)
+        reasons.append(reason)
+    time = numbers("time")
+    best = _best_digest(events, time, -objective if maximised else objective, code, order.horizon) if digest else None
+    trace = trace_without_events(journal, attempts=attempts, asked=asked, best=best)
+    trace.time, trace.objective, trace.verdict, trace.claimed = time, objective, code, numbers("objective")
+    # A list of nothing for each of a million events is worth leaving out.
+    trace.reason = reasons if any(reasons) else None
+    for name in SOMETIMES:
+        if events.states(name) and np.isfinite(column := numbers(name)).any():
+            setattr(trace, name, column)
+    return trace
+
+
+def trace_without_events(journal: Outcome, *, attempts: int, asked: bool, best: str | None) -> RunTrace:
+    """Return the run of an attempt, its events left to be put in; `best` is the digest of its best solution."""
+    order, ending = journal.order, journal.ending
+    assert order is not None
+    carried: dict[str, Any] = dict(order.carried) | ({"validation": "checker"} if asked else {})
+    carried |= fairness_columns(order, ending)
+    carried |= {
+        "clock": "wall",
+        "started": ending.started if ending is not None and ending.started else None,
+        "solver_version": journal.version,
+        # What the contract or the adapter states of the arm goes before what the solver prints.
+        **({} if not journal.model or "simplified_model" in carried else {"simplified_model": journal.model}),
+        # No column where nobody claims anything: the digest of older campaigns stays what it was.
+        **({} if journal.claim is None else {"claim": journal.claim}),
+        **journal.resolutions,
+        **{name: getattr(ending, name, None) for name in _FROM_ENDING},
+        "machine": _machine_class(order.machine),
+        "dropped": sum(ending.dropped.values()) if ending is not None else None,
+        "attempts": attempts,
+        "attempt": order.attempt,
+        "order_seed": order.order_seed,
+        "order_position": order.position,
+        "best_solution_digest": best,
+    }
+    return RunTrace(
+        arm=order.arm,
+        instance=order.instance,
+        seed=order.seed,
+        panel=order.panel,
+        horizon=order.horizon,
+        status=journal.status.value,
+        time=(),
+        objective=(),
+        carried=carried,
+    )
+
+
+def _judge(event: Event, verdicts: Verdicts | None, *, by_checker: bool) -> tuple[VerdictCode, float, str]:
+    """Return verdict, objective and reason: the checker's objective where there is one, else the claimed."""
+    if not event.is_candidate:
+        return VerdictCode.BOUND, float("nan"), ""
+    if event.reason:
+        return VerdictCode.INVALID, event.objective, event.reason
+    if not by_checker:
+        return VerdictCode.VALID, event.objective, ""
+    if event.solution is None:
+        # No checker will ever be able to judge it, so it does not wait for one.
+        return VerdictCode.INVALID, event.objective, NO_SOLUTION
+    verdict = verdicts.by_sequence.get(event.sequence) if verdicts is not None else None
+    if verdict is None or verdict.valid is None:
+        return VerdictCode.UNCHECKED, event.objective, ""
+    objective = event.objective if verdict.objective is None else verdict.objective
+    # A campaign counts kinds of reasons; which route or customer it was stays with the verdict.
+    reason = "" if verdict.valid else (verdict.reason or "rejected by the checker").partition(":")[0]
+    return VerdictCode(verdict.valid), objective, reason
+
+
+def _best_digest(events: Events, time: Any, objective: Any, verdict: Any, horizon: float) -> str | None:
+    """Return the digest of the best valid solution inside the horizon, the least one; of equals the earlier."""
+    usable = (verdict == VerdictCode.VALID) & (time <= horizon) & np.isfinite(objective)
+    if not usable.any():
+        return None
+    # argmin takes the first of equals, which is the earliest.
+    best = int(np.argmin(np.where(usable, objective, np.inf)))
+    return solution_digest(events[best].solution)
+
+
+def solution_digest(solution: bytes | None) -> str | None:
+    """Return the sha256 of a solution's canonical JSON (RFC 8785); of its bytes where it has no canonical form."""
+    import rfc8785
+
+    if solution is None:
+        return None
+    try:
+        canonical = rfc8785.dumps(msgspec.json.decode(solution))
+    except (rfc8785.CanonicalizationError, msgspec.DecodeError, RecursionError):
+        canonical = solution
+    return "sha256:" + hashlib.sha256(canonical).hexdigest()

@@ -1,0 +1,221 @@
+"""The campaign of a study written anew: runs whose files are those that it was made of are taken from it, not read.
+
+`journal/campaign.json` says of which attempts, by their marks in the index, the campaign with which seal was made. What
+is taken is verified first: the campaign by its digests, the attempt by the facts of its files. A campaign that is made
+so equals one that is read from all journals to the last bit; without that file, or where anything is odd, all are read.
+"""
+
+import io
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import polars as pl
+
+from gapline.campaign.assembly import RunTrace
+from gapline.campaign.campaign import Campaign
+from gapline.campaign.join import OTHER_REASON
+from gapline.campaign.store import RUNS_FILE, file_digest, open_campaign, read_manifest, save_campaign
+from gapline.contract.file_names import slug
+from gapline.contract.layout import BUILT, CALIBRATIONS, CAMPAIGN, JOURNALS, MANIFEST, OPTIONS_FILE
+from gapline.contract.tables import RUN_KEY, Reason, RunKey
+from gapline.errors import GaplineError
+from gapline.files.atomic_write import write_atomically
+from gapline.files.open_file import most_bytes, read_regular
+from gapline.journal.attempts import CellRecord, attempts_of, cells_of, folders_of
+from gapline.journal.campaign import SOMETIMES, Survey, build_campaign, survey_study, trace_without_events
+from gapline.journal.claims import locked_inodes, worked_on
+from gapline.journal.index import BY, Index
+from gapline.journal.line import seal, unseal
+from gapline.journal.read import Outcome
+from gapline.journal.verdicts import Judge, VerdictsHead
+from gapline.text import writable
+
+# Of runs with these, a campaign does not say all that their journals do.
+_ODD = frozenset({OTHER_REASON, Reason.TIME_NEGATIVE.value, Reason.TIME_NOT_FINITE.value})
+
+
+class Built(msgspec.Struct, frozen=True):
+    """What a campaign was made of: attempts of each cell by their marks, and what holds for all of them.
+
+    `seal` is that of the campaign's manifest, `calibrations` the digest of their file.
+    """
+
+    by: str
+    seal: str
+    source: str
+    judge: Judge | None
+    named: str | None
+    maximised: list[str]
+    calibrations: str
+    strays: list[str]
+    cells: dict[str, list[str | None]]
+
+
+class _BuiltBy(msgspec.Struct, frozen=True):
+    """Of what a campaign was made of: whose verdicts."""
+
+    judge: Judge | None
+
+
+def renew_campaign(study: Path, index: Index) -> Campaign:
+    """Write `campaign/` as the journals and verdicts of a study are now; one that says so already stays."""
+    survey, folder = survey_study(study, index), study / CAMPAIGN
+    standing = standing_campaign(study, survey)
+    if standing is not None and standing.is_whole(survey):
+        return standing.campaign
+    campaign = build_campaign(survey, index, reuse=_nothing if standing is None else standing.run)
+    save_campaign(campaign, folder, overwrite=True)
+    line = seal(msgspec.json.encode(_built(survey, str(read_manifest(folder)["seal"])))[:-1], 0)[0]
+    # After the campaign: should we be killed in between, the seal is another one and everything is read.
+    write_atomically(study / JOURNALS / BUILT, lambda stream: stream.write(line))
+    return campaign
+
+
+def current_campaign(study: Path) -> Campaign | None:
+    """Return the campaign of what is whole in the journals of a study, where they are ahead of its `campaign/`.
+
+    None where they are not: then `campaign/` says all that there is. Nothing is written.
+    """
+    built, campaign = study / JOURNALS / BUILT, study / CAMPAIGN / MANIFEST
+    # A study whose `campaign/` somebody removed has its journals.
+    last = None if _modified(campaign) is None else _modified(built) or _modified(campaign)
+    cells = cells_of(study) if last is None or (_modified(study / JOURNALS / OPTIONS_FILE) or 0) > last else None
+    if cells is None:
+        # A second runner may be at work after the first one wrote the campaign of what there was.
+        running = worked_on(folders_of(study)) if locked_inodes() else frozenset()
+        if not running and not _lacks_verdicts(study):
+            return None
+    elif not cells:
+        return None
+    else:
+        running = worked_on(cells)
+    index = Index(study, apart=True)
+    index.open()
+    with closing(index):
+        # An attempt that is made again, because others disturbed the first, does not take back what is whole.
+        again = [name for name in running if _is_whole_before(study / JOURNALS / name, index)]
+        survey = survey_study(study, index, running=running.difference(again))
+        standing = standing_campaign(study, survey)
+        if standing is not None and not running and standing.is_whole(survey):
+            return standing.campaign
+        return build_campaign(survey, index, reuse=_nothing if standing is None else standing.run)
+
+
+def _lacks_verdicts(study: Path) -> bool:
+    """Say whether verdicts that a study's `campaign/` was made of are gone: its runs must not count as checked."""
+    try:
+        line = unseal(read_regular(study / JOURNALS / BUILT, most=most_bytes()).rstrip(b"\n"), 0)[0]
+        judge = msgspec.json.decode(line, type=_BuiltBy).judge
+        runs = pl.read_parquet(io.BytesIO(read_regular(study / CAMPAIGN / RUNS_FILE, most=most_bytes())))
+        judged = runs.filter((pl.col("validation") == "checker") & (pl.col("count") > 0))
+        attempts = judged.select(*RUN_KEY, "attempt").drop_nulls()
+    except (OSError, ValueError, msgspec.MsgspecError, pl.exceptions.PolarsError):
+        # Whatever it is, opening the campaign says it.
+        return False
+    if judge is None:
+        return False
+    names = VerdictsHead(judge.name, judge.version, "", 0, "", judge.given).files
+    gone = []
+    for arm, instance, seed, number in attempts.iter_rows():
+        attempt = study / JOURNALS / slug(RunKey(arm, instance, seed)) / f"attempt-{number:03d}"
+        # Without its journal there is nothing that could be judged again.
+        if not any((attempt / name).exists() for name in names) and attempt.is_dir():
+            gone.append(attempt)
+    if not gone:
+        return False
+    with closing(Index(study, apart=True)) as index:
+        index.open()
+        return any(index.read(attempt).outcome.asked for attempt in gone)
+
+
+def _is_whole_before(cell: Path, index: Index) -> bool:
+    """Say whether a cell has a whole attempt before its last one."""
+    earlier = attempts_of(cell)[:-1]
+    return CellRecord(cell, [index.read(attempt).outcome for attempt in earlier]).counting is not None
+
+
+def _modified(file: Path) -> int | None:
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return None
+
+
+def _nothing(*_: object) -> None:
+    return None
+
+
+def _built(survey: Survey, campaign: str) -> Built:
+    file = survey.study / CALIBRATIONS
+    calibrations = file_digest(file) if file.is_file() else ""
+    # Names of files may be no text.
+    source, strays = writable(str(survey.study)), list(map(writable, survey.strays))
+    cells = {writable(name): marks for name, marks in survey.marks.items()}
+    maximised = sorted(survey.maximised)
+    return Built(BY, campaign, source, survey.judge, survey.named, maximised, calibrations, strays, cells)
+
+
+class Reused:
+    """A campaign that was made before, and what it was made of: runs whose files are the same are taken from it."""
+
+    def __init__(self, campaign: Campaign, built: Built) -> None:
+        self.campaign, self._built = campaign, built
+        columns = (*RUN_KEY, "first", "count", "best_solution_digest")
+        rows = campaign.runs.select(columns).iter_rows() if "best_solution_digest" in campaign.runs.columns else ()
+        self._rows = {RunKey(*row[:3]): row[3:] for row in rows}
+
+    @classmethod
+    def of(cls, campaign: Campaign, survey: Survey) -> "Reused | None":
+        """Keep a campaign as it was just made of a survey, None where runs cannot be taken from it."""
+        odd = campaign.diagnostics.unordered or _ODD.intersection(campaign.reasons)
+        return None if odd else cls(campaign, _built(survey, ""))
+
+    def fits(self, survey: Survey) -> bool:
+        """Say whether runs of it would be made the same way again."""
+        built = self._built
+        return (built.judge, built.maximised) == (survey.judge, sorted(survey.maximised))
+
+    def is_whole(self, survey: Survey) -> bool:
+        """Say whether it would be made of the same again."""
+        unknown = any(None in marks for marks in survey.marks.values())
+        return not unknown and _built(survey, self._built.seal) == self._built
+
+    def run(self, cell: str, marks: list[str | None], journal: Outcome) -> RunTrace | None:
+        """Return the run of a cell, None where any of its files is another one by now."""
+        order = journal.order
+        if order is None or None in marks or self._built.cells.get(writable(cell)) != marks:
+            return None
+        row = self._rows.get(RunKey(order.arm, order.instance, order.seed))
+        if row is None:
+            return None
+        first, count, best = row
+        trace = trace_without_events(journal, attempts=len(marks), asked=False, best=best)
+        part = slice(first, first + count)
+        for name, column in self.campaign.columns.items():
+            # A run states these with one of its events, or the campaign has them of others.
+            if name != "reason" and not (name in SOMETIMES and not np.isfinite(column[part]).any()):
+                setattr(trace, name, column[part])
+        codes = self.campaign.reason
+        if codes is not None and codes[part].any():
+            trace.reason = [self.campaign.reasons[code] for code in codes[part]]
+        return trace
+
+
+def standing_campaign(study: Path, survey: Survey) -> Reused | None:
+    """Open the campaign that stands on disk, verified, if runs can be taken from it."""
+    folder = study / CAMPAIGN
+    try:
+        built = msgspec.json.decode(
+            unseal(read_regular(study / JOURNALS / BUILT, most=most_bytes()).rstrip(b"\n"), 0)[0], type=Built
+        )
+        same = (BY, survey.judge, sorted(survey.maximised))
+        if (built.by, built.judge, built.maximised) != same or read_manifest(folder).get("seal") != built.seal:
+            return None
+        campaign = open_campaign(folder)
+    except (OSError, ValueError, msgspec.MsgspecError, GaplineError):
+        return None
+    if campaign.diagnostics.unordered or _ODD.intersection(campaign.reasons):
+        return None
+    return Reused(campaign, built)

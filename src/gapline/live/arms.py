@@ -1,0 +1,203 @@
+"""Means and ranks of arms while runs are open, and pairs of arms that are already decided."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.contract.instance_set import NO_SOLUTION, InstanceSet, decide_instance_set
+from gapline.contract.tables import RUN_KEY, RunKey
+from gapline.live.bounds import Against, Bounds, bound_means, bound_unbegun, is_decided
+from gapline.report.order import order_arms
+from gapline.report.reading_text import number_or_overflow
+from gapline.scoring.kernels import Kernel
+from gapline.scoring.scores import Scores
+from gapline.scoring.weighting import run_weights
+from gapline.statistics.means import summarise
+from gapline.text import counted
+
+Floats = NDArray[np.float64]
+
+_CELL = ["panel", "instance", "seed"]
+
+
+def rank_finished(scores: Scores | None, cells: pl.DataFrame, ranked: InstanceSet, *, weighting: str) -> dict[str, Any]:
+    """Return the ranks of the arms on the cells that all of them have finished, and say on which.
+
+    Parameters
+    ----------
+    scores
+        The runs that have ended and have their verdicts.
+    cells
+        What every arm is to run: arm, panel, instance, seed.
+    ranked
+        Which arms are ranked, by the instances that they are to run.
+
+    `arms` has, per kernel, rank and mean of each ranked arm over the common cells; the mean is null where it does not
+    exist, the rank where the kernel ranks nothing.
+    """
+    arms = list(ranked.arms)
+    theirs = cells.filter(pl.col("arm").is_in(arms))
+    planned = theirs.select(_CELL).unique().height
+    found: dict[str, Any] = {"cells": 0, "planned": planned, "arms": {}, "words": ""}
+    if not arms:
+        return found | {"words": f"no rank: {ranked.reason}" if ranked.reason else ""}
+    others = f"; other instances, not ranked: {', '.join(one.arm for one in ranked.others)}" if ranked.others else ""
+    every = f"all {len(arms)} arms" if len(arms) > 2 else "both arms"
+    frame = None if scores is None else scores.frame.filter(pl.col("arm").is_in(arms))
+    common = None if frame is None else _common(frame, theirs, len(arms))
+    if scores is None or frame is None or common is None or not common.height:
+        return found | {"words": f"no rank yet: {every} have finished no cell in common{others}"}
+    if not (scores.frame["steps"] > 0).any():
+        return found | {"words": f"no rank{'' if common.height == planned else ' yet'}: {NO_SOLUTION}{others}"}
+    kept = replace(scores, frame=frame.join(common, on=_CELL, how="semi", maintain_order="left"))
+    summary = summarise(rank_among(kept, ranked), weighting=weighting)
+    for kernel in summary.kernels:
+        order = order_arms(replace(summary, reading=replace(summary.reading, kernels=(kernel,))))
+        means = dict(summary.frame.select("arm", kernel).iter_rows())
+        found["arms"][kernel] = {
+            arm: {"rank": order.ranks.get(arm), "mean": number_or_overflow(means[arm])} for arm in order.compared
+        }
+    if common.height == planned:
+        words = f"ranked on {'all ' if planned > 1 else ''}{counted(planned, 'cell')}"
+    else:
+        words = f"ranked on {common.height:,} of {counted(planned, 'cell')}, those that {every} have finished so far"
+    return found | {"cells": common.height, "words": words + others}
+
+
+def rank_among(scores: Scores, ranked: InstanceSet) -> Scores:
+    """Return the scores with the arms that are ranked by what they are to run, not by what they have run so far."""
+    return replace(scores, reading=replace(scores.reading, instance_set=ranked))
+
+
+def _common(frame: pl.DataFrame, planned: pl.DataFrame, arms: int) -> pl.DataFrame:
+    """Return the cells that have a run of every arm; once every arm has all of its own runs, all of them."""
+    if planned.join(frame, on=["arm", *_CELL], how="anti").is_empty():
+        return planned.select(_CELL).unique()
+    return frame.group_by(_CELL).agg(pl.col("arm").n_unique()).filter(pl.col("arm") == arms).select(_CELL)
+
+
+BestKnown = Callable[[str], tuple[float | None, float | None]]
+
+
+class Scored(Protocol):
+    """The whole runs as `ArmBounds` needs them: a row that joins stands behind those that were there before."""
+
+    fulls: int
+    bounds: dict[str, float]
+    scores: Scores | None
+
+
+class ArmBounds:
+    """The planned cells with the weight of each in the mean of its arm, as it will be when all of them are done."""
+
+    def __init__(self, cells: pl.DataFrame, against: Against, ladders: Sequence[Sequence[str]] = ()) -> None:
+        self._against = against
+        self._cells, self._ladders = cells, ladders
+        self._ranking: tuple[object, dict[str, Any]] | None = None
+        self._tier_two = frozenset(against.tier_two)
+        self.ranked = decide_instance_set(cells, tier_two=self._tier_two, ladders=ladders)
+        self._keys = [RunKey(*row) for row in cells.select(RUN_KEY).iter_rows()]
+        self._place = {key: place for place, key in enumerate(self._keys)}
+        self._weights = run_weights(cells, by=["arm"], weighting=against.weighting) if self._keys else np.empty(0)
+        arms = cells["arm"].to_numpy()
+        self._rows = {arm: np.flatnonzero(arms == arm) for arm in sorted(set(arms.tolist()))}
+        self._known: dict[str, _Ends] = {}
+
+    def describe(self, arms: Iterable[str]) -> None:
+        """Rank these arms no longer, because their runs say that they are of tier 2."""
+        if not self._tier_two.issuperset(arms):
+            self._tier_two, self._ranking = self._tier_two.union(arms), None
+            self.ranked = decide_instance_set(self._cells, tier_two=self._tier_two, ladders=self._ladders)
+
+    def document(
+        self, table: Scored, running: Mapping[RunKey, Sequence[Bounds]], best_known: BestKnown
+    ) -> dict[str, Any]:
+        """Return the bounds of every arm's mean and the pairs of compared arms, per kernel."""
+        return {
+            kernel.name: self._of_kernel(place, table, running, best_known)
+            for place, kernel in enumerate(self._against.kernels)
+        }
+
+    def ranking(self, scores: Scores | None) -> dict[str, Any]:
+        """Return the ranks of the arms on the cells that all of them have finished; made anew where runs joined."""
+        if self._ranking is None or self._ranking[0] is not scores:
+            found = rank_finished(scores, self._cells, self.ranked, weighting=self._against.weighting)
+            self._ranking = (scores, found)
+        return self._ranking[1]
+
+    def _of_kernel(
+        self,
+        place: int,
+        table: Scored,
+        running: Mapping[RunKey, Sequence[Bounds]],
+        best_known: BestKnown,
+    ) -> dict[str, Any]:
+        kernel, known_ends = self._against.kernels[place].name, self._ends(place, table, best_known)
+        low, high, settled = known_ends.low.copy(), known_ends.high.copy(), known_ends.settled
+        for key, bounds in running.items():
+            row = self._place.get(key)
+            if row is not None and not settled[row]:
+                one = bounds[place]
+                low[row], high[row] = (np.nan, np.nan) if one.low is None else (one.low, one.high)
+        ends = {}
+        arms = []
+        for arm, rows in self._rows.items():
+            open_runs = int(np.count_nonzero(~settled[rows]))
+            known = not (np.isnan(low[rows]).any() or np.isnan(high[rows]).any())
+            if known:
+                ends[arm] = bound_means(low[rows], high[rows], self._weights[rows])
+            bottom, top = ends.get(arm, (None, None))
+            arms.append({"arm": arm, "low": bottom, "high": top, "open": open_runs})
+        # A mean over other instances, or of a kernel that ranks nothing here, stands for nothing that could be decided.
+        unranked = table.scores is not None and rank_among(table.scores, self.ranked).why_unranked(kernel)
+        compared = [] if unranked else [arm for arm in self._rows if self.ranked.ranked(arm)]
+        pairs = []
+        for a, b in combinations(compared, 2):
+            decided = a in ends and b in ends and is_decided(ends[a], ends[b])
+            first = None if not decided else a if ends[a][1] < ends[b][0] else b
+            pairs.append({"a": a, "b": b, "decided": decided, "better": first})
+        return {"arms": arms, "pairs": pairs}
+
+    def _ends(self, place: int, table: Scored, best_known: BestKnown) -> "_Ends":
+        """Return the ends of every cell's score, those of runs under way aside."""
+        kernel = self._against.kernels[place]
+        # Whatever was read anew, or is read against something else, is no longer what it was.
+        mark = (table.fulls, id(self._against.snapshot), tuple(table.bounds.values()))
+        ends = self._known.get(kernel.name)
+        if ends is None or ends.mark != mark:
+            ends = self._known[kernel.name] = self._unbegun(kernel, best_known, mark)
+        if table.scores is not None and kernel.name in table.scores.frame.columns:
+            # Runs that joined stand behind the others.
+            new = table.scores.frame[ends.taken :]
+            for *key, score in new.select(*RUN_KEY, kernel.name).iter_rows():
+                row = self._place.get(RunKey(*key))
+                if row is not None:
+                    ends.low[row] = ends.high[row] = np.nan if score is None else score
+                    ends.settled[row] = True
+            ends.taken += new.height
+        return ends
+
+    def _unbegun(self, kernel: Kernel, best_known: BestKnown, mark: object) -> "_Ends":
+        by_instance: dict[str, tuple[float, float]] = {}
+        for instance in {key.instance for key in self._keys}:
+            reference, best = best_known(instance)
+            ends = None if reference is None else bound_unbegun(best, reference, kernel)
+            by_instance[instance] = (np.nan, np.nan) if ends is None else ends
+        low, high = (np.array([by_instance[key.instance][end] for key in self._keys]) for end in (0, 1))
+        return _Ends(mark, low, high, np.zeros(len(self._keys), np.bool_))
+
+
+@dataclass(slots=True)
+class _Ends:
+    """The ends of each planned cell's score under one kernel; `settled` ones are whole, `taken` rows were looked at."""
+
+    mark: object
+    low: Floats
+    high: Floats
+    settled: NDArray[np.bool_]
+    taken: int = 0

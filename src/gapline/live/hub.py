@@ -1,0 +1,253 @@
+"""The studies that a server follows, one or a folder of them: opened, looked at in turn, reopened."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from gapline.contract.layout import CONTRACT_FILE, is_study
+from gapline.errors import GaplineError, UsageError
+from gapline.live.channel import Channel
+from gapline.live.event_log import now_stamp
+from gapline.live.live import SCHEMA, Document, LiveStudy
+
+
+class Followable(Protocol):
+    """What is looked at: a study, or a trace file that grows."""
+
+    name: str
+
+    def look(self) -> Document:
+        """Read what is new, and return the state of this moment."""
+
+    def close(self) -> None:
+        """Let go of the files."""
+
+
+class Reopened:
+    """A study or a trace file under its path; `live` is what follows it, None while there is nothing to follow.
+
+    `looked` is when the last look began, on the clock of this process, and `cost` how long it took; `pinned` are the
+    cores of this machine that runs were pinned to then.
+    """
+
+    def __init__(self, name: str, path: Path, opened: Callable[[str, Path], Followable]) -> None:
+        self.name = name
+        self.path = path
+        self._open = opened
+        self.live: Followable | None = None
+        self._contract: tuple[int, int] | None = None
+        self.looked = -1e9
+        self.cost = 0.0
+        self.pinned: frozenset[int] = frozenset()
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is anything to follow."""
+        return self.path.is_file() or is_study(self.path)
+
+    def look(self) -> Document:
+        """Return the state of this moment; where it is not there or cannot be read, that is its state."""
+        began = time.monotonic()
+        try:
+            contract = _facts(self.path / CONTRACT_FILE)
+            if self.live is None or contract != self._contract:
+                self.close()
+                if not self.is_there:
+                    return absent(self.name, self.path)
+                self.open()
+            assert self.live is not None
+            state = self.live.look()
+            # Here and not by who asks: another thread may be in the next look by then.
+            self.pinned = pinned_cores(self.live)
+            return state
+        except (GaplineError, OSError) as error:
+            self.close()
+            return absent(self.name, self.path) if not self.is_there else unreadable(self.name, error)
+        finally:
+            # From its beginning: what came in meanwhile waits for the next look.
+            self.looked = began
+            self.cost = time.monotonic() - began
+
+    def open(self) -> None:
+        """Open what is there, for those who have to be told where it is not or cannot be read.
+
+        Raises
+        ------
+        GaplineError
+            When there is nothing to follow, or it cannot be read.
+        """
+        # Before it is read: what is written meanwhile is another one at the next look.
+        contract = _facts(self.path / CONTRACT_FILE)
+        self.live, self._contract = self._open(self.name, self.path), contract
+
+    def close(self) -> None:
+        """Let go of what follows it."""
+        if self.live is not None:
+            with contextlib.suppress(OSError):
+                self.live.close()
+        self.live, self.pinned = None, frozenset()
+
+
+def pinned_cores(live: object) -> frozenset[int]:
+    """Return the cores of this machine that runs of what is followed are pinned to; of a trace file nobody knows."""
+    asked = getattr(live, "pinned_cores", None)
+    return frozenset() if asked is None else frozenset(asked())
+
+
+def unreadable(name: str, error: Exception) -> Document:
+    """Return the state of a study that cannot be read."""
+    known = error if isinstance(error, GaplineError) else None
+    refused = {"message": str(error) if known is None else known.message, "hint": None if known is None else known.hint}
+    return _nothing(name, "unreadable", refused=refused)
+
+
+def absent(name: str, path: Path) -> Document:
+    """Return the state of a study that is not there: not yet, or no longer."""
+    words = f"{path} has no {CONTRACT_FILE}; it is shown as soon as one is there"
+    if not path.is_dir():
+        words = f"{path} is not there; it is shown as soon as it is"
+    return _nothing(name, "absent", runner={"alive": False, "words": words, "resume": None})
+
+
+def _nothing(name: str, phase: str, **more: Document) -> Document:
+    return {
+        "schema": SCHEMA, "study": {"id": name, "name": name, "title": ""}, "phase": phase,
+        "arms": [], "running": {}, "events": [], "alarms": [], "running_alarms": [], "failures": [],
+    } | more  # fmt: skip
+
+
+def _facts(path: Path) -> tuple[int, int] | None:
+    """Return by what a contract is known to be the one that was read."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_mtime_ns, facts.st_ino
+
+
+# Seconds between two looks: while somebody watches, and while nobody does.
+LOOK_EVERY, UNWATCHED_EVERY = 1.25, 5.0
+BEAT_EVERY = 5.0
+MOST_STUDIES = 100
+
+
+class Watched(Reopened):
+    """A study of the hub, and the stream of its changes."""
+
+    def __init__(self, name: str, path: Path, opened: Callable[[str, Path], Followable]) -> None:
+        super().__init__(name, path, opened)
+        # Numbers go on where those of a server before this one ended, so that its clients do not take them for theirs.
+        self.channel = Channel(start=int(time.time() * 10))
+        self.lock = asyncio.Lock()
+
+
+def find_studies(source: str | Path) -> dict[str, Path]:
+    """Return the studies that a path stands for, by their names: itself, or those right below it, of which none may be.
+
+    Raises
+    ------
+    UsageError
+        When there is no such path.
+    """
+    path = Path(source)
+    if is_study(path) or path.is_file():
+        return {path.absolute().name: path}
+    if not path.is_dir():
+        raise UsageError(f"{path}: expected a study, a folder of studies or a trace file, got no such file")
+    return {entry.name: entry for entry in sorted(path.iterdir()) if is_study(entry)}
+
+
+class Hub:
+    """Everything that a server follows.
+
+    `present` are the names of the studies that are there; `on_look` is called after each look.
+    """
+
+    def __init__(self, source: str | Path, *, opened: Callable[[str, Path], Followable] | None = None) -> None:
+        self.source = Path(source)
+        self._opened = opened or (lambda name, path: LiveStudy(path, name=name))
+        self.studies: dict[str, Watched] = {}
+        self.present: frozenset[str] = frozenset()
+        self._find()
+        self.ended = asyncio.Event()
+        self.on_look: Callable[[], object] = lambda: None
+
+    def _find(self) -> None:
+        """Take in the studies that are new, and let go of those that are gone and that nobody watches."""
+        found = find_studies(self.source)
+        for name, watched in list(self.studies.items()):
+            if name not in found and not watched.channel.clients and not watched.lock.locked():
+                watched.close()
+                del self.studies[name]
+        for name, path in found.items():
+            if name not in self.studies and len(self.studies) < MOST_STUDIES:
+                self.studies[name] = Watched(name, path, self._opened)
+        self.present = frozenset(found).intersection(self.studies)
+
+    def of(self, name: str | None) -> Watched | None:
+        """Return the study of a name that was listed; the first one where none is named; None where there is none."""
+        if name is not None:
+            return self.studies.get(name)
+        return next((one for one in self.studies.values() if one.name in self.present), None)
+
+    async def fresh(self, watched: Watched) -> None:
+        """Look at a study unless somebody just did."""
+        if time.monotonic() - watched.looked - watched.cost >= LOOK_EVERY:
+            await self._look(watched)
+
+    async def _look(self, watched: Watched) -> None:
+        async with watched.lock:
+            looked = now_stamp()
+            # In a thread: clients are answered while journals are read.
+            state = await asyncio.to_thread(watched.look)
+            watched.channel.publish(state, looked=looked)
+        self.on_look()
+
+    async def run(self) -> None:
+        """Look at the studies until the server ends."""
+        beat = time.monotonic()
+        while not self.ended.is_set():
+            self._find_again()
+            for watched in list(self.studies.values()):
+                every = LOOK_EVERY if watched.channel.clients else UNWATCHED_EVERY
+                if time.monotonic() - watched.looked >= every - 0.05:
+                    await self._look(watched)
+            if time.monotonic() - beat >= BEAT_EVERY:
+                beat = time.monotonic()
+                for watched in self.studies.values():
+                    watched.channel.beat()
+            try:
+                await asyncio.wait_for(self.ended.wait(), self._pause())
+            except TimeoutError:
+                continue
+
+    def _pause(self) -> float:
+        """Return how long nobody need be looked at; at least as long as the looks took, however slow the machine is."""
+        watched = [one for one in self.studies.values() if one.channel.clients]
+        due = min((one.looked + LOOK_EVERY - time.monotonic() for one in watched), default=LOOK_EVERY)
+        return min(LOOK_EVERY, max(due, sum(one.cost for one in watched)))
+
+    def _find_again(self) -> None:
+        try:
+            self._find()
+        except (GaplineError, OSError):
+            # The folder is being moved: those that were there say so themselves.
+            return
+
+    def close(self, reason: str) -> None:
+        """Tell all clients that nothing more comes."""
+        for watched in self.studies.values():
+            watched.channel.close(reason)
+        self.ended.set()
+
+    def documents(self) -> list[dict[str, Any]]:
+        """Return what a list of the studies shows."""
+        return [
+            watched.channel.state.get("study", {"id": name, "name": name, "title": ""})
+            | {field: watched.channel.state.get(field) for field in ("phase", "progress")}
+            for name, watched in self.studies.items()
+            if name in self.present
+        ]

@@ -1,0 +1,195 @@
+"""Progress of a study: cells by stage, failures, remaining time, and whether a runner is alive."""
+
+import contextlib
+import shlex
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from gapline.contract.layout import JOURNALS
+from gapline.contract.reading import waiting_words
+from gapline.executors.heartbeat import PATIENCE, Beat
+from gapline.files.open_file import open_regular, read_regular
+from gapline.journal.claims import Claimant
+from gapline.journal.line import ERROR_LOG
+from gapline.journal.plan_coverage import CellState
+from gapline.live.follow import Followed, Follower
+from gapline.run.campaign import read_options, resume_command
+from gapline.run.resume import FAILURES
+from gapline.text import counted
+
+# Of the standard error of a run that failed.
+MOST_BYTES, MOST_LINES = 4096, 10
+MOST_FAILURES = 50
+LEFT = (CellState.MISSING, CellState.INTERRUPTED, CellState.QUARANTINED)
+
+
+def count_stages(follower: Follower) -> Counter[CellState]:
+    """Count cells by their stage."""
+    found: Counter[CellState] = Counter()
+    for (stage, _), number in follower.stages.items():
+        found[stage] += number
+    return found
+
+
+def coverage_states(stages: Counter[CellState]) -> dict[str, int]:
+    """Return the stages by the words of `Coverage`: what was changed afterwards has no whole attempt either."""
+    return {
+        "running": stages[CellState.RUNNING],
+        "interrupted": stages[CellState.INTERRUPTED] + stages[CellState.QUARANTINED],
+        "missing": stages[CellState.MISSING],
+        "unchecked": stages[CellState.UNCHECKED],
+    }
+
+
+def seconds_left(follower: Follower, elapsed: dict[Followed, float]) -> tuple[float, float]:
+    """Return the seconds of solving that are left, and about how long they take with as many runs at a time as now."""
+    rests = [max(0.0, one.cell.horizon - elapsed.get(one, 0.0)) for one in follower.running()]
+    # By horizons, which are few, and not by cells.
+    waiting: Counter[float] = Counter()
+    for (stage, horizon), number in follower.stages.items():
+        waiting[horizon] += number if stage in LEFT else 0
+    work = sum(rests) + sum(horizon * number for horizon, number in waiting.items())
+    # The last ones do not spread over all slots: a run takes its horizon however many cores stand idle.
+    return work, max(
+        work / max(1, len(rests)), max([*rests, *(h for h, number in waiting.items() if number)], default=0.0)
+    )
+
+
+def failure_of(one: Followed) -> dict[str, Any] | None:
+    """Return how a done run failed, with the last lines of its standard error; None where it did not."""
+    counting = one.counting
+    if counting is None or counting.outcome.status not in FAILURES or counting.outcome.ending is None:
+        return None
+    ending = counting.outcome.ending
+    return {
+        **one.key._asdict(),
+        "status": counting.outcome.status.value,
+        "cause": ending.signal or f"exit code {ending.exit_code}",
+        "elapsed": ending.elapsed,
+        "stderr": last_lines(counting.outcome.path.with_name(ERROR_LOG)),
+    }
+
+
+def last_lines(path: Path) -> list[str]:
+    """Return the last lines of a log, few and short ones."""
+    with contextlib.suppress(OSError), open_regular(path) as stream:
+        size = stream.seek(0, 2)
+        stream.seek(max(0, size - MOST_BYTES))
+        text = stream.read(MOST_BYTES).decode("utf-8", "replace")
+        lines = text.splitlines()
+        # The first one is cut where the log is longer than what was read.
+        return lines[-MOST_LINES:] if size <= MOST_BYTES or len(lines) == 1 else lines[1:][-MOST_LINES:]
+    return []
+
+
+def newest_failures(failures: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the failures that are shown, the newest first; all of them are counted beside."""
+    return list(failures[::-1][:MOST_FAILURES])
+
+
+class Phase(StrEnum):
+    """How far a study is as a whole."""
+
+    NOT_BEGUN = "not begun"
+    RUNNING = "running"
+    STOPPED = "stopped"
+    FINISHED = "finished"
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Who runs a study: `alive` is None where nobody here can tell; `resume` goes on where nobody does."""
+
+    phase: Phase
+    alive: bool | None
+    words: str
+    resume: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {"alive": self.alive, "words": self.words, "resume": self.resume}
+
+
+class RunnerWatch:
+    """The signs of life of runners: processes of this machine, and the heartbeats of campaigns on others."""
+
+    def __init__(self, study: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._study = study
+        self._clock = clock
+        self._claimants: set[Claimant] = set()
+        self._beats: dict[str, tuple[int, float]] = {}
+
+    def look(self, follower: Follower) -> Runner:
+        """Say who runs the study, given the cells that were begun and those that are left."""
+        running, left = follower.running(), follower.count(*LEFT)
+        self._claimants = follower.claimants
+        alive = self._is_alive()
+        waiting = follower.count(CellState.UNCHECKED)
+        # A runner that checks gives the verdict on its last run after that run has ended.
+        checks = waiting and alive and "--no-check" not in read_options(self._study)
+        if not running and not left and not checks:
+            wait = f"; {waiting_words(waiting)} (gapline check {shlex.quote(str(self._study))})" if waiting else ""
+            return Runner(Phase.FINISHED, alive, f"every planned run is whole{wait}")
+        if alive:
+            hosts = sorted({one.host for one in self._claimants if one.is_alive} or {"another machine"})
+            return Runner(Phase.RUNNING, True, f"a runner is at work ({', '.join(hosts)})")
+        resume = resume_command(self._study)
+        if running and alive is None:
+            return Runner(Phase.RUNNING, None, "runs are under way on other machines, as far as can be seen from here")
+        if running:
+            words = f"the runner is gone; {counted(len(running), 'run')} of it {_are(len(running))} being cleared up"
+            return Runner(Phase.STOPPED, False, words, resume)
+        if follower.count(CellState.MISSING) == len(follower.cells):
+            return Runner(Phase.NOT_BEGUN, False, "nothing was run yet", resume)
+        return Runner(
+            Phase.STOPPED, False, f"{_why(follower.open.values())}; {counted(left, 'run')} {_are(left)} left", resume
+        )
+
+    def _is_alive(self) -> bool | None:
+        """Say whether any runner is known to live; None where one may, on another machine."""
+        if any(claimant.is_alive for claimant in self._claimants) or self._beats_on():
+            return True
+        # A claim of a campaign on other machines is its worker's: only the heartbeat tells of the runner.
+        own = [claimant for claimant in self._claimants if claimant.runner is None]
+        return None if any(claimant.is_alive is None for claimant in own) else False
+
+    def _beats_on(self) -> bool:
+        """Say whether a heartbeat went on lately; by change and not by its time, as clocks of two machines differ."""
+        now, alive = self._clock(), False
+        for path in (self._study / JOURNALS).glob("runner-*.json"):
+            with contextlib.suppress(OSError, msgspec.MsgspecError):
+                beat = msgspec.json.decode(read_regular(path), type=Beat)
+                dead = beat.beat < 0 or Claimant(beat.host, beat.process, beat.began).is_alive is False
+                known = self._beats.get(path.name)
+                if known is None or known[0] != beat.beat:
+                    self._beats[path.name] = (beat.beat, now)
+                alive |= not dead and now - self._beats[path.name][1] <= PATIENCE
+        return alive
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _why(cells: Iterable[Followed]) -> str:
+    """Say why nobody runs the study any more, as the attempts that were cut short tell."""
+    endings = [
+        one.seen[-1].outcome.ending
+        for one in cells
+        if one.seen and one.stage in (CellState.INTERRUPTED, CellState.QUARANTINED)
+    ]
+    causes = {ending.cause for ending in endings if ending is not None}
+    if "runner lost" in causes:
+        return "the runner died"
+    if "infrastructure" in causes:
+        return "the runner stopped, as the machine failed it"
+    if None in endings:
+        return "the runner or its machine stopped without a word"
+    return "the runner was stopped" if "interrupted" in causes else "no runner is at work"

@@ -1,0 +1,143 @@
+"""The server itself: a socket, uvicorn on it, and the hub beside it."""
+
+import asyncio
+import contextlib
+import logging
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import uvicorn
+
+from gapline.errors import EnvironmentLacksError
+from gapline.live.app import Answers
+from gapline.live.cpu_affinity import Distance, go_quietly
+from gapline.live.guard import MOST_HEADER_BYTES, Connections, Guard, is_loopback, new_token
+from gapline.live.hub import Followable, Hub
+
+BACKLOG = 64
+
+
+class Serving(uvicorn.Server):
+    """A server that tells its clients when it ends."""
+
+    hub: Hub | None = None
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """End on Ctrl-C and SIGTERM: that is how one ends a server, and not an error to be raised again."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def handle_exit(self, sig: int, frame: object) -> None:
+        """End, after a last word to the clients."""
+        if self.hub is not None:
+            self.hub.close("the server ends")
+        super().handle_exit(sig, frame)  # type: ignore[arg-type]
+
+
+def open_socket(host: str, port: int) -> socket.socket:
+    """Bind a socket; port 0 picks one that is free.
+
+    Raises
+    ------
+    EnvironmentLacksError
+        When the port is taken, or the host is none of this machine.
+    """
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        found = socket.socket(family, socket.SOCK_STREAM)
+        # A server that comes back on its port must not wait for the connections of the one before.
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind(address)
+            found.listen(BACKLOG)
+        except OSError:
+            found.close()
+            raise
+    except OSError as error:
+        raise EnvironmentLacksError(
+            f"{host}:{port}: expected a free port of this machine, got {error.strerror or error}",
+            hint="--port 0 picks one",
+        ) from error
+    found.setblocking(False)
+    return found
+
+
+def address_of(host: str, port: int, token: str | None) -> str:
+    """Return the link under which the server is reached.
+
+    >>> address_of("::1", 80, "abc")
+    'http://[::1]:80/?token=abc'
+    """
+    name = f"[{host}]" if ":" in host else host
+    return f"http://{name}:{port}/" + (f"?token={token}" if token else "")
+
+
+def serve(
+    source: str | Path,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    token: str | None = None,
+    opened: Callable[[str, Path], Followable] | None = None,
+    tell: Callable[[str], None] = lambda _address: None,
+) -> None:
+    """Serve studies until somebody ends it; `tell` gets the address once it can be called."""
+    go_quietly()
+    if token is None and not is_loopback(host):
+        token = new_token()
+    found = open_socket(host, port)
+    with contextlib.closing(found):
+        asyncio.run(_serve(source, found, host, token, opened, tell))
+
+
+async def _serve(
+    source: str | Path,
+    found: socket.socket,
+    host: str,
+    token: str | None,
+    opened: Callable[[str, Path], Followable] | None,
+    tell: Callable[[str], None],
+) -> None:
+    port = found.getsockname()[1]
+    hub, connections = Hub(source, opened=opened), Connections()
+    guard = Guard(Answers(hub, connections).app(), host=host, port=port, token=token)
+    # Nothing of it is for a terminal: the address is the only line.
+    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
+    config = uvicorn.Config(
+        guard,
+        http=connections.protocol(),
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=1,
+        h11_max_incomplete_event_size=MOST_HEADER_BYTES,
+        backlog=BACKLOG,
+    )
+    server = Serving(config)
+    server.hub = hub
+    tell(address_of("127.0.0.1" if host in ("0.0.0.0", "::") else host, port, token))
+    distance = Distance()
+    # At once after each look: a run takes seconds, and the first of them count too.
+    hub.on_look = lambda: distance.keep(core for one in hub.studies.values() for core in one.pinned)
+    work = asyncio.create_task(hub.run())
+    try:
+        await server.serve(sockets=[found])
+    finally:
+        hub.close("the server ends")
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)

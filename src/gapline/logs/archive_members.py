@@ -1,0 +1,405 @@
+"""Logs inside .zip, .tar, .tar.gz and .tar.zst files: listed and read as streams, never unpacked to disk."""
+
+import io
+import stat
+import tarfile
+import threading
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO, NamedTuple, Self, cast
+
+from gapline.errors import GaplineError, TraceError
+from gapline.files.compression import Unrolled
+from gapline.files.open_file import most_bytes, most_document, open_regular, reason_of
+from gapline.files.tar_headers import Careful, EndsEarlyError, tar_headers
+from gapline.logs.log_files import Kind, Member, Source, beside_names, cut_sources, log_from, marks_of, opened_log
+from gapline.logs.reader import LogFile
+from gapline.text import printable
+
+SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tzst")
+_PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
+# How often a packed tar may be gone through to take its members in the order of their names.
+_MOST_PASSES = 4
+_ENCRYPTED = 0x1
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+def is_archive(path: str | Path) -> bool:
+    """Say whether a file calls itself an archive."""
+    return str(path).lower().endswith(SUFFIXES)
+
+
+class Listed(NamedTuple):
+    """The members of an archive in the order in which they are read, and what there is to say of that."""
+
+    sources: Sequence[Source]
+    note: str = ""
+
+
+class _Found(NamedTuple):
+    """A member as an archive names it."""
+
+    name: str
+    size: int
+    member: Member
+
+
+def list_members(path: str | Path) -> Listed:
+    """List the files of an archive, hidden ones left out, in the order in which a folder would be walked.
+
+    A large packed tar whose own order is another one is read in its own: it can only be gone through from its start.
+    """
+    path, marks = str(path), marks_of(path)
+    found: list[_Found] = []
+    ends: Source | None = None
+    try:
+        # What came before an error is kept: it may be that all of it is wanted.
+        for one in _members(path):
+            found.append(one)
+    except OSError as error:
+        ends = _wrong_archive(path, marks, f"expected an archive that can be read, got {reason_of(error)}")
+    except GaplineError as error:
+        ends = _wrong_archive(path, marks, error.message.removeprefix(f"{path}: "))
+    twice = {name for name, count in Counter(one.name for one in found).items() if count > 1}
+    sources = [
+        Source(
+            f"{path}/{one.name}",
+            one.size,
+            (*marks, one.member.offset, one.size),
+            one.member if one.name not in twice else one.member._replace(wrong="one that is there twice"),
+        )
+        for one in found
+    ]
+    in_order, note = _ordered(path, sources)
+    if ends is not None:
+        in_order.append(ends)
+    elif not in_order:
+        in_order.append(_wrong_archive(path, marks, "expected an archive with files, got none in it"))
+    return Listed(in_order, note)
+
+
+def _wrong_archive(path: str, marks: tuple[int, ...], why: str) -> Source:
+    return Source(path, 0, marks, Member(path, Kind.ZIP, wrong=why))
+
+
+def _ordered(path: str, sources: list[Source]) -> tuple[list[Source], str]:
+    """Sort as a folder is walked: its files before its folders; and say so where that would take too many passes."""
+    skip = len(path) + 1
+    by_name = sorted(sources, key=lambda one: _walked(one.path[skip:]))
+    if not sources or sources[0].inside is None or sources[0].inside.kind != Kind.PACKED_TAR:
+        return by_name, ""
+    at = passed = end = 0
+    for chunk in cut_sources(by_name):
+        places = [(one.inside.offset, one.size) for one in chunk if one.inside]
+        low, high = min(place for place, _ in places), max(place + size for place, size in places)
+        passed += high - at if low >= at else high
+        at, end = high, max(end, high)
+    if passed <= _MOST_PASSES * end:
+        return by_name, ""
+    return sources, f"{path}: its files are taken in its own order, not in that of their names"
+
+
+def _walked(name: str) -> list[tuple[bool, str]]:
+    parts = name.split("/")
+    return [(place < len(parts) - 1, part) for place, part in enumerate(parts)]
+
+
+def _members(path: str) -> Iterator[_Found]:
+    if path.lower().endswith(".zip"):
+        yield from _in_zip(path)
+        return
+    with open_regular(path) as plain:
+        is_packed = plain.peek(4)[:4].startswith(_PACKED)
+        if not is_packed:
+            yield from _in_tar(path, plain, Kind.TAR)
+            return
+    with closing(Unrolled(path)) as unrolled:
+        yield from _in_tar(path, unrolled, Kind.PACKED_TAR)
+        # To the end: a stream that is damaged behind the last member is damaged.
+        unrolled.seek(unrolled.tell() + most_bytes())
+        if not unrolled.whole:
+            raise TraceError(f"{path}: expected a whole archive, got one that ends early or is damaged")
+
+
+def _in_tar(path: str, stream: Any, kind: Kind) -> Iterator[_Found]:
+    before: tarfile.TarInfo | None = None
+    try:
+        for info in tar_headers(path, stream):
+            # That there is one behind it shows that the one before it is whole.
+            if before is not None:
+                yield from _of_tar(path, before, kind)
+            before = info
+    except EndsEarlyError:
+        if before is not None:
+            yield from _of_tar(path, before, kind)
+        raise
+    if before is not None:
+        yield from _of_tar(path, before, kind)
+
+
+def _of_tar(path: str, info: tarfile.TarInfo, kind: Kind) -> Iterator[_Found]:
+    if info.isdir():
+        return
+    name = info.name
+    while name.startswith("./"):
+        name = name[2:].lstrip("/")
+    wrong = _wrong_name(name)
+    if not wrong and _is_hidden(name):
+        return
+    if not wrong and (info.issym() or info.islnk()):
+        wrong = "a link"
+    if not wrong and (not info.isreg() or info.issparse()):
+        wrong = "no plain file"
+    yield _Found(name, info.size, Member(path, kind, info.offset_data, info.size, wrong=wrong))
+
+
+def _in_zip(path: str) -> Iterator[_Found]:
+    with open_regular(path) as stream:
+        careful: Any = Careful(stream, path, at_once=most_document(), forward=False)
+        try:
+            infos = zipfile.ZipFile(careful).infolist()
+        except (GaplineError, OSError):
+            raise
+        # As of tars: a damaged list ends in whatever reading it comes to.
+        except Exception as error:
+            raise TraceError(f"{path}: expected a whole zip file, got {printable(error)}") from error
+    for info in infos:
+        # `zipfile` cuts a name at its first zero byte: what it shows is then another one.
+        wrong = _wrong_name(info.orig_filename) if info.filename == info.orig_filename else "no name of a file"
+        if info.is_dir() or (not wrong and _is_hidden(info.filename)):
+            continue
+        mode = info.external_attr >> 16
+        # Other systems leave no mode; those that do say what kind of file it is.
+        if not wrong and mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG):
+            wrong = "a link" if stat.S_ISLNK(mode) else "no plain file"
+        if not wrong and info.flag_bits & _ENCRYPTED:
+            wrong = "an encrypted one"
+        if not wrong and info.compress_type not in _METHODS:
+            wrong = f"one packed by method {info.compress_type}, not stored or deflated"
+        packed = info.header_offset, info.compress_size, info.compress_type, info.CRC
+        yield _Found(info.orig_filename, info.file_size, Member(path, Kind.ZIP, *packed, wrong=wrong))
+
+
+def _wrong_name(name: str) -> str:
+    """Say why a name is none that a file of a folder has."""
+    # Bytes that are no UTF-8 stand as surrogates, as in the names of a folder.
+    if not name or "\\" in name or not all(sign.isprintable() or "\udc80" <= sign <= "\udcff" for sign in name):
+        return "no name of a file"
+    if any(part in ("", ".", "..") for part in name.split("/")) or name[1:3] == ":/":
+        return "one outside of the archive"
+    return ""
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") or "/." in name
+
+
+_LOCAL_HEADER = 30
+_BITE = 1 << 16
+
+
+class Openings:
+    """Opens the logs of a chunk, in its order; relative paths start at `root`.
+
+    A packed tar can only be gone through from its start: its members that are in the chunk, which are small where they
+    are several, are taken in one go, and the next chunk goes on from there.
+    """
+
+    def __init__(self, sources: Sequence[Source], root: str = "") -> None:
+        self._root, self._files, self._held = Path(root), dict[str, Any](), dict[tuple[str, int], bytes]()
+        self._packed: dict[str, list[Member]] = {}
+        for source in sources:
+            if (inside := source.inside) is not None and inside.kind == Kind.PACKED_TAR and not inside.wrong:
+                self._packed.setdefault(inside.archive, []).append(inside)
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._stack.close()
+
+    @contextmanager
+    def log(self, source: Source, seen: set[Path]) -> Iterator[LogFile]:
+        """Open a log; `seen` notes the files that are read through it."""
+        if source.inside is None:
+            with opened_log(source.path, seen, root=self._root) as log:
+                yield log
+            return
+        member, path = source.inside, source.path
+        if member.wrong and path == member.archive:
+            raise TraceError(f"{path}: {member.wrong}")
+        if member.wrong:
+            got = f"{printable(path)}: expected a plain file under a name of its own, got {member.wrong}"
+            raise TraceError(got, hint="--keep-going leaves it out")
+        try:
+            self._refuse_changed(source)
+            with io.BufferedReader(self._raw(member, source.size, path), _BITE) as stream:
+                yield log_from(stream, path, companion=lambda name: self._open_beside(member, path, name, seen))
+        except OSError as error:
+            raise TraceError(f"{path}: expected a file that can be read, got {reason_of(error)}") from error
+
+    def _refuse_changed(self, source: Source) -> None:
+        assert source.inside is not None
+        now = marks_of(self._root / source.inside.archive)
+        # Size and time of writing: on another machine the same file may have another number.
+        if now[:2] != source.marks[:2]:
+            raise TraceError(f"{source.inside.archive}: expected the archive that was listed, got a changed one")
+
+    def _raw(self, member: Member, size: int, path: str) -> io.RawIOBase:
+        if member.kind == Kind.PACKED_TAR:
+            together = self._packed.get(member.archive, [])
+            if len(together) < 2:
+                return _Slice(_cursor(self._root / member.archive), member.offset, size, path)
+            return cast("io.RawIOBase", io.BytesIO(self._taken(member)))
+        stream = self._opened(member.archive)
+        if member.kind == Kind.TAR:
+            return _Slice(stream, member.offset, size, path)
+        return _zip_member(stream, member, size, path)
+
+    def _opened(self, archive: str) -> Any:
+        if archive not in self._files:
+            self._files[archive] = self._stack.enter_context(open_regular(self._root / archive))
+        return self._files[archive]
+
+    def _taken(self, member: Member) -> bytes:
+        """Return the bytes of a member of a packed tar, taken with those of the others of the chunk."""
+        key = member.archive, member.offset
+        if key not in self._held:
+            cursor = _cursor(self._root / member.archive)
+            for one in sorted(self._packed[member.archive], key=lambda one: one.offset):
+                cursor.seek(one.offset)
+                self._held[one.archive, one.offset] = cursor.read(one.stored)
+        data = self._held.pop(key)
+        if len(data) < member.stored:
+            raise TraceError(f"{member.archive}: expected the archive that was listed, got one that ends before it")
+        return data
+
+    @contextmanager
+    def _open_beside(self, member: Member, path: str, name: str, seen: set[Path]) -> Iterator[LogFile | None]:
+        """Open a companion in the same archive."""
+        folder = PurePosixPath(path[len(member.archive) + 1 :]).parent
+        known = _names_in(self._root / member.archive)
+        for candidate in beside_names(name):
+            inside = str(folder / candidate)
+            if (found := known.get(inside)) is not None and found.inside is not None and not found.inside.wrong:
+                seen.add((self._root / member.archive / inside).resolve())
+                with self._companion(found, f"{member.archive}/{inside}") as log:
+                    yield log
+                return
+        yield None
+
+    @contextmanager
+    def _companion(self, source: Source, path: str) -> Iterator[LogFile]:
+        member = source.inside
+        assert member is not None
+        with ExitStack() as opened:
+            place = self._root / member.archive
+            # Never the streams of the log, which is being read.
+            if member.kind == Kind.PACKED_TAR:
+                raw: io.RawIOBase = _Slice(_cursor(place, of="companions"), member.offset, source.size, path)
+            else:
+                stream = opened.enter_context(closing(open_regular(place)))
+                slice_ = _Slice(stream, member.offset, source.size, path)
+                raw = slice_ if member.kind == Kind.TAR else _zip_member(stream, member, source.size, path)
+            with io.BufferedReader(raw, _BITE) as buffered:
+                yield log_from(cast("BinaryIO", buffered), path)
+
+
+class _Slice(io.RawIOBase):
+    """A part of a stream; it goes back to its place before it reads, because others read the stream too."""
+
+    def __init__(self, stream: Any, at: int, size: int, path: str) -> None:
+        super().__init__()
+        self._stream, self._at, self._left, self._path = stream, at, size, path
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target: Any) -> int:
+        self._stream.seek(self._at)
+        data = self._stream.read(min(len(target), self._left))
+        if not data and self._left and len(target):
+            raise TraceError(f"{self._path}: expected {self._left:,} bytes more, got the end of the archive")
+        self._at += len(data)
+        self._left -= len(data)
+        target[: len(data)] = data
+        return len(data)
+
+
+def _zip_member(stream: Any, member: Member, size: int, path: str) -> "_ZipMember":
+    stream.seek(member.offset)
+    head = stream.read(_LOCAL_HEADER)
+    if len(head) < _LOCAL_HEADER or not head.startswith(b"PK\x03\x04"):
+        raise TraceError(f"{path}: expected a member where the list of the zip says, got something else")
+    # The name and what else stands before the data: here they may be longer than in the list.
+    skip = int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little")
+    packed = _Slice(stream, member.offset + _LOCAL_HEADER + skip, member.stored, path)
+    return _ZipMember(packed, member, size, path)
+
+
+class _ZipMember(io.RawIOBase):
+    """What is packed as a member of a zip; its size and its checksum are those that the list claims, or an error."""
+
+    def __init__(self, packed: _Slice, member: Member, size: int, path: str) -> None:
+        super().__init__()
+        self._packed, self._member, self._left, self._path, self._crc = packed, member, size, path, 0
+        self._inflate = zlib.decompressobj(-15) if member.method == zipfile.ZIP_DEFLATED else None
+        self._ended = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target: Any) -> int:
+        if self._ended or not len(target):
+            return 0
+        try:
+            data = self._more(len(target))
+        except zlib.error as error:
+            raise TraceError(f"{self._path}: expected a whole member of a zip, got {printable(error)}") from error
+        self._crc = zlib.crc32(data, self._crc)
+        self._left -= len(data)
+        self._ended = not data
+        if self._left < 0 or (self._ended and (self._left or self._crc != self._member.crc)):
+            raise TraceError(f"{self._path}: expected a member as the list of the zip claims, got a damaged one")
+        target[: len(data)] = data
+        return len(data)
+
+    def _more(self, size: int) -> bytes:
+        if self._inflate is None:
+            return self._packed.read(size) or b""
+        data = b""
+        while not data and not self._inflate.eof:
+            coming = self._inflate.unconsumed_tail or self._packed.read(_BITE) or b""
+            data = self._inflate.decompress(coming, size)
+            if not coming and not data:
+                raise TraceError(f"{self._path}: expected a whole member of a zip, got one that ends early")
+        return data
+
+
+# One per thread: a worker of a cluster may have several, and each goes through an archive at its own pace.
+_kept = threading.local()
+
+
+def _cursor(path: Path, of: str = "logs") -> Unrolled:
+    """Return the stream of a packed tar, where the chunk before this one left it."""
+    key = str(path), marks_of(path)
+    cursors: dict[str, tuple[Any, Unrolled]] = _kept.__dict__.setdefault("cursors", {})
+    if of not in cursors or cursors[of][0] != key:
+        cursors[of] = key, Unrolled(path)
+    return cursors[of][1]
+
+
+def _names_in(path: Path) -> dict[str, Source]:
+    """Return the members of an archive by their names; kept for the chunks that follow."""
+    key = str(path), marks_of(path)
+    kept: tuple[Any, dict[str, Source]] | None = getattr(_kept, "names", None)
+    if kept is None or kept[0] != key:
+        skip = len(str(path)) + 1
+        kept = key, {source.path[skip:]: source for source in list_members(path).sources}
+        _kept.names = kept
+    return kept[1]

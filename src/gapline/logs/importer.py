@@ -1,0 +1,313 @@
+"""`import_logs`: files of any known format in, one campaign out, with everything that could not be read named."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, Unpack
+
+import polars as pl
+
+from gapline.campaign.campaign import Campaign
+from gapline.campaign.diagnostics import MOST_PROBLEMS
+from gapline.campaign.scale import SENSES, instance_senses
+from gapline.contract.fact_origins import FactOrigin, set_origin
+from gapline.contract.row_groups import Numbered
+from gapline.contract.tables import RUN_KEY, RunKey
+from gapline.errors import EnvironmentLacksError, TraceError, listing
+from gapline.logs.naming import SEED_NOTES, Identity, refuse_missing, settle_seeds
+from gapline.logs.reader import SourceReference
+from gapline.logs.survey import LogChoices, Survey, survey_logs
+from gapline.logs.survey_table import FileLine, FileLines, RunLines
+from gapline.text import counted
+from gapline.traces.candidate_checks import check_source
+from gapline.traces.direction import ASSUMED, check_direction
+from gapline.traces.read import refuse_problems
+
+
+class LeftOut(NamedTuple):
+    """A file that is no part of a campaign, and why."""
+
+    path: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A campaign, the references its logs carry, the integrals they print of themselves, and the files left out.
+
+    `bad` are those of `left_out` that cannot be read; the others are of no known format, and were to be skipped.
+    """
+
+    campaign: Campaign
+    references: tuple[SourceReference, ...]
+    stated_integrals: dict[RunKey, tuple[str, float]]
+    files: FileLines
+    left_out: tuple[LeftOut, ...] = ()
+    bad: int = 0
+    kept: int = 0
+
+
+def import_logs(
+    sources: Sequence[str | Path],
+    *,
+    allow_mixed_clocks: bool = False,
+    skip_unknown: bool = False,
+    no_references: bool = False,
+    negate: Sequence[str] = (),
+    strict: bool = False,
+    **choices: Unpack[LogChoices],
+) -> Imported:
+    """Read logs of others into a campaign.
+
+    Parameters
+    ----------
+    sources
+        Files, folders, and archives (.zip, .tar, .tar.gz, .tar.zst), read as folders are; .gz and .zst are unpacked.
+    format
+        A format's name, a reader of your own, or "auto" to look at the head of each file.
+    only
+        Patterns of file names, such as `*.log`: other files are left out, and counted.
+    columns, decimal
+        How a table of yours differs from a neutral trace: `arm=solver,time=elapsed` or a mapping, and its decimal mark.
+    name
+        A path pattern such as `{arm}/{instance}-s{seed}.log`, matched against the tail of each path.
+    arm, instance, seed, panel
+        Given for all runs; they overrule the pattern, which overrules the log.
+    horizon
+        Seconds, for runs whose log states none.
+    sense
+        "min" or "max" for runs whose log does not say; a log that states the other is an error.
+    time_unit, sort_rows, allow_empty
+        What is stated about tables among the logs; see `gapline.read`.
+    negate
+        Arms, or patterns of them, whose logs report the negated objective.
+    number_runs
+        Number runs that share arm and instance and state no seed 0, 1, 2, … in file order; in a table, begin a new
+        run where time goes back within one arm, instance and seed.
+    allow_mixed_clocks
+        Take CPU and wall clocks into one campaign.
+    skip_unknown
+        Leave out files of no known format, and say which.
+    no_references
+        Leave out the references that the logs carry.
+    strict
+        Refuse files with problems (see `gapline.read`); otherwise they are named and counted.
+    progress
+        Called with (files done, files in all).
+    keep_going
+        Leave out files that cannot be read, and runs that nothing names, instead of refusing them all.
+    unfinished
+        A folder for what was read so far; a later call with the same one goes on from there.
+    executor, jobs
+        Any `concurrent.futures.Executor` whose workers see the files and the folder `unfinished`, which it needs, and
+        how many tasks it works on at a time. The campaign is the same, to the last bit, as without.
+    memory
+        Bytes, or a size such as "2GB", for what waits to be put together; the rest waits on disk.
+    """
+    return build_import(
+        survey_logs(sources, **choices),
+        number_runs=choices.get("number_runs", False),
+        allow_mixed_clocks=allow_mixed_clocks,
+        skip_unknown=skip_unknown,
+        no_references=no_references,
+        negate=negate,
+        strict=strict,
+        allow_empty=choices.get("allow_empty", False),
+    )
+
+
+def build_import(
+    survey: Survey,
+    *,
+    number_runs: bool = False,
+    allow_mixed_clocks: bool = False,
+    skip_unknown: bool = False,
+    no_references: bool = False,
+    negate: Sequence[str] = (),
+    strict: bool = False,
+    allow_empty: bool = False,
+) -> Imported:
+    """Turn a survey into a campaign, or raise one error that says all of what is missing."""
+    _refuse_unreadable(survey, skip_unknown=skip_unknown)
+    files, runs = survey.files, survey.runs
+    wrong = files.flawed()
+    bad = [file for file in wrong if file.error and not (skip_unknown and file.unknown)]
+    if not runs:
+        why = f": {bad[0].problems[0]}" if bad else ""
+        raise TraceError(f"expected runs, got none in {listing(files.paths, most=5)}{why}")
+    _refuse_missing(survey)
+    named, seed_notes = _named(runs, number_runs=number_runs)
+    if not allow_mixed_clocks:
+        owners = files.owners()
+        rows = runs.among("clock").items()
+        _refuse_mixed_clocks([(str(clock), files.paths[owners[row]]) for clock, row in rows if clock])
+    references = () if no_references else _agreeing(survey.references)
+    notes = list(survey.notes)
+    formats = sorted({str(name) for name in runs.among("format")} - {"empty"}) or ["empty"]
+    if bad:
+        notes.append(f"left out {counted(len(bad), 'file')} that cannot be read: {listing(_paths(bad), most=5)}")
+    if skipped := [file.path for file in wrong if file.unknown and skip_unknown]:
+        notes.append(f"left out {len(skipped):,} of no known format: {listing(skipped, most=5)}")
+    counted_ones = [file for file in wrong if not (skip_unknown and file.unknown)]
+    diagnostics = replace(
+        survey.spool.diagnostics,
+        sources=tuple(_taken(files)),
+        problems=tuple(islice((problem for file in counted_ones for problem in file.problems), MOST_PROBLEMS)),
+        problem_count=sum(file.problem_count for file in counted_ones),
+    )
+    if strict:
+        refuse_problems(diagnostics)
+    campaign = survey.spool.finish(
+        named.with_columns(sense=runs.texts("sense"), import_notes=_own_notes(runs, seed_notes)),
+        facts={"source format": ", ".join(formats)},
+        diagnostics=diagnostics,
+    )
+    if negate:
+        campaign = campaign.negate(negate)
+        notes += campaign.diagnostics.notes
+    notes += check_source(campaign, allow_empty=allow_empty)
+    shown = campaign.runs["sense"].drop_nulls().unique()
+    # Where all logs that state a direction agree, the others are taken to have it too.
+    notes += check_direction(campaign, shown[0] if len(shown) == 1 else None)
+    campaign, sense_notes = _settle_senses(campaign)
+    notes += sense_notes
+    if odd := survey.spool.not_positive:
+        notes.append(
+            f"{odd:,} candidates have an objective of 0 or below: `gapline score --kernel berthold` scores them, other "
+            "kernels need a declared transform"
+        )
+    campaign = replace(campaign, diagnostics=replace(diagnostics, notes=tuple(dict.fromkeys(notes))))
+    left_out = tuple(LeftOut(file.path, file.error.message) for file in wrong if file.error)
+    return Imported(campaign, references, _stated(runs, named), files, left_out, len(bad), survey.kept)
+
+
+def _paths(files: Sequence[FileLine]) -> list[str]:
+    return [file.path for file in files]
+
+
+def _taken(files: FileLines) -> Iterator[str]:
+    """Yield the paths of the files that were read."""
+    refused = {place for place, wrong in files.wrong.items() if wrong.error is not None}
+    return (path for place, path in enumerate(files.paths) if place not in refused)
+
+
+def _refuse_missing(survey: Survey) -> None:
+    if rows := survey.runs.unnamed():
+        identities = [Identity(*names) for names in survey.runs.who()[rows].select("arm", "instance").iter_rows()]
+        refuse_missing(identities, survey.runs.places(rows), pattern=survey.naming.pattern)
+
+
+def _named(runs: RunLines, *, number_runs: bool) -> tuple[pl.DataFrame, pl.Series]:
+    """Return the key of each run, each of them once, and what is to be said of its seed."""
+    who = runs.who()
+    seeds, notes = settle_seeds(who, runs.places, number_runs=number_runs)
+    named = who.select("arm", "instance", seed=seeds)
+    # Runs that stated no seed have one of their own: twins are among those that did.
+    if who["seed"].count() and Numbered(named).by(*RUN_KEY).size < named.height:
+        rows = named.is_duplicated().arg_true()
+        _refuse_twins([RunKey(*key) for key in named[rows].iter_rows()], runs.places(rows))
+    return named, notes
+
+
+def _own_notes(runs: RunLines, seed_notes: pl.Series) -> pl.Series:
+    """Return what there is to say of each run, a line each; runs of which the same is said share the text."""
+    both = runs.table["notes"].cast(pl.Int64) * len(SEED_NOTES) + seed_notes
+    kinds, names = both.unique().sort(), runs.names
+    pairs = [(names[own] or (), SEED_NOTES[seed]) for own, seed in (divmod(kind, len(SEED_NOTES)) for kind in kinds)]
+    texts = ["\n".join(filter(None, (*own, seed))) or None for own, seed in pairs]
+    return pl.Series(texts, dtype=pl.String).gather(kinds.search_sorted(both))
+
+
+def _stated(runs: RunLines, named: pl.DataFrame) -> dict[RunKey, tuple[str, float]]:
+    """Return the integrals that logs print of themselves."""
+    each = named.with_columns(kernel=runs.texts("kernel"), integral=runs.table["integral"])
+    rows = each.filter(pl.col("integral").is_not_null()).iter_rows()
+    return {RunKey(arm, instance, seed): (kernel, integral) for arm, instance, seed, kernel, integral in rows}
+
+
+def _settle_senses(campaign: Campaign) -> tuple[Campaign, list[str]]:
+    """Give every run the sense of its instance; one that no log shows takes that of all others, or min."""
+    shown = sorted(campaign.runs["sense"].drop_nulls().unique().to_list())
+    other = shown[0] if len(shown) == 1 else "min"
+    notes = []
+    # A run without candidates, or with one alone, often shows no sense: where all others agree, that is no news.
+    if len(shown) < 2 and set(shown) <= set(SENSES):
+        number = campaign.rows.by("instance").size if other == "max" else 0
+        column: pl.Expr = pl.lit(other, dtype=pl.String)
+        silent, only = ["the objective"] if not shown else [], {other}
+    else:
+        senses = instance_senses(campaign)
+        settled = {name: sense or other for name, sense in senses.items()}
+        number = list(settled.values()).count("max")
+        column = pl.col("instance").replace_strict(settled, return_dtype=pl.String)
+        silent, only = sorted(name for name, sense in senses.items() if sense is None), set(settled.values())
+    if silent:
+        whose = listing(silent, most=5)
+        notes.append(f"no log shows whether {whose} is minimised or maximised: taken as {other}{ASSUMED[1]}")
+    if number:
+        words = f"{counted(number, 'instance')} maximised and kept as written"
+        notes.append(f"{words}: scored through the reciprocal unless a transform is declared")
+    facts = dict(campaign.facts) | ({"sense": only.pop()} if len(only) == 1 else {})
+    # A run without candidates takes the direction that the others on its instance show.
+    shows = campaign.runs.select(pl.col("sense").is_not_null().any().over("instance")).to_series()
+    runs = set_origin(campaign.runs, "sense", FactOrigin.NOT_STATED, ~shows) if silent else campaign.runs
+    return replace(campaign, runs=runs.with_columns(sense=column), facts=facts), notes
+
+
+def _refuse_unreadable(survey: Survey, *, skip_unknown: bool) -> None:
+    refused = [file for file in survey.files.flawed() if file.error and not (skip_unknown and file.unknown)]
+    if survey.keep_going:
+        # A package that is missing is no fault of the file, and would leave out every one of its kind.
+        refused = [file for file in refused if isinstance(file.error, EnvironmentLacksError)]
+    if not refused:
+        return
+    first = refused[0].error
+    assert first is not None
+    hint = first.hint
+    if all(file.unknown for file in refused) and len(survey.files) > 1:
+        hint = f"--only '*.log' names those to read, --skip-unknown leaves out files of no known format; or {hint}"
+    if len(refused) == 1:
+        # The type is kept, and with it the exit code: a missing package is no broken file.
+        raise type(first)(first.message, hint=hint)
+    shown = "\n  ".join(file.problems[0] for file in refused[:8])
+    more = f"\n  and {len(refused) - 8:,} more" if len(refused) > 8 else ""
+    raise type(first)(f"{len(refused):,} of {len(survey.files):,} files cannot be read:\n  {shown}{more}", hint=hint)
+
+
+def _refuse_twins(keys: Sequence[RunKey], where: Sequence[str]) -> None:
+    seen: dict[RunKey, str] = {}
+    both = [(key, seen.setdefault(key, place), place) for key, place in zip(keys, where, strict=True)]
+    if twins := [f"{key} in {first} and {place}" for key, first, place in both if first is not place]:
+        raise TraceError(
+            f"expected each run once, got {len(twins):,} twice: {listing(twins, most=5)}",
+            hint="tell them apart with --name, or leave one of the files out",
+        )
+
+
+def _refuse_mixed_clocks(clocks: Sequence[tuple[str, str]]) -> None:
+    # Reversed, so that the path shown for a clock is the first file that has it.
+    example = dict(reversed(clocks))
+    if len(example) > 1:
+        shown = listing(f"{clock} ({path})" for clock, path in sorted(example.items()))
+        hint = "--allow-mixed-clocks takes them all"
+        raise TraceError(f"expected one clock in an import, got {shown}", hint=hint)
+
+
+def _agreeing(references: Sequence[tuple[SourceReference, str]]) -> tuple[SourceReference, ...]:
+    """Return one reference per instance; logs that disagree about one are an error."""
+    kept: dict[str, tuple[SourceReference, str]] = {}
+    differing = []
+    for reference, path in references:
+        other, where = kept.setdefault(reference.instance, (reference, path))
+        if other.value != reference.value:
+            differing.append(f"{reference.instance}: {other.value} ({where}) and {reference.value} ({path})")
+        # The same value, proven in one log and only found in another: the proof holds for both.
+        elif reference.certified and not other.certified:
+            kept[reference.instance] = (reference, path)
+    if differing:
+        raise TraceError(
+            f"expected one reference per instance, got {len(differing):,} that differ: {listing(differing, most=5)}",
+            hint="leave the references out with --no-references, or import the logs of each time by themselves",
+        )
+    return tuple(kept[name][0] for name in sorted(kept))

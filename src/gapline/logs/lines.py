@@ -1,0 +1,327 @@
+"""The lines and numbers of a log that somebody else wrote: strict about numbers, calm about everything else."""
+
+import math
+import re
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gapline.contract.big_integers import EXACT, is_rounded
+from gapline.contract.tables import Reason, VerdictCode
+from gapline.logs.event_columns import Event, EventColumns
+
+__all__ = [
+    "Event",
+    "EventColumns",
+    "EventList",
+    "Levels",
+    "Lines",
+    "Telling",
+    "file_name",
+    "log_lines",
+    "parse_number",
+    "shown",
+    "torn_line",
+    "uncoloured",
+]  # fmt: skip
+# A solver's line is short. What is longer is a dump or a broken file, and is cut so that memory and regexes stay small.
+MOST_LINE = 16 * 1024
+# Events of a column that are looked at at once.
+_STEP = 1 << 18
+
+# Plain integers: looking up a member and converting it to an array costs more than reading the line.
+_VALID, _INVALID = int(VerdictCode.VALID), int(VerdictCode.INVALID)
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
+
+
+# Colours, cursor movements and titles, which programs print for a terminal and some print into files as well.
+_ESCAPE = b"\x1b"
+_ESCAPES = re.compile(
+    rb"\x1b(?:\[[0-?]{0,40}[ -/]{0,4}[@-~]|\][^\x07\x1b\r\n]{0,200}(?:\x07|\x1b\\)|[()][0-9A-Za-z]|[=>78cDEHM])"
+)
+_LONGEST_ESCAPE = 256
+
+
+def uncoloured(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    r"""Yield the pieces of a text without the escape sequences of a terminal, which may lie across two pieces.
+
+    Binary data, which has a zero byte in its first piece, is left as it is.
+
+    >>> b"".join(uncoloured([b"\x1b[1;32mo 9\x1b[", b"0m\n"]))
+    b'o 9\n'
+    """
+    held, is_text = b"", None
+    for piece in pieces:
+        if is_text is None:
+            is_text = b"\0" not in piece
+        # Most logs have no escape at all: looking for the byte costs next to nothing.
+        if not is_text or not (held or _ESCAPE in piece):
+            yield piece
+            continue
+        text = _ESCAPES.sub(b"", held + piece)
+        # What is left of an escape at the end may be the beginning of a sequence.
+        begun = text.rfind(_ESCAPE, max(0, len(text) - _LONGEST_ESCAPE))
+        held = b"" if begun < 0 or b"\n" in text[begun:] else text[begun:]
+        if len(text) > len(held):
+            yield text[: len(text) - len(held)]
+    if held:
+        yield held
+
+
+def log_lines(data: bytes) -> Iterator[tuple[int, str]]:
+    r"""Yield (line number, text) with LF, CRLF or CR endings removed; a line beyond 16 KiB is cut.
+
+    >>> list(log_lines(b"a\r\nb\n\nc"))
+    [(1, 'a'), (2, 'b'), (3, ''), (4, 'c')]
+    """
+    start, number, size = 0, 0, len(data)
+    ending = _ending(data)
+    while start < size:
+        number += 1
+        end = data.find(ending, start)
+        end = size if end < 0 else end
+        yield number, data[start : min(end, start + MOST_LINE)].decode("utf-8", "replace").rstrip("\r")
+        start = end + 1
+
+
+class Telling(NamedTuple):
+    """Which lines of a log can tell anything: those that do not begin with `mark`, and those with one of some words.
+
+    `words` are in small letters, and found in letters of any size. More lines may come than these, never less.
+    """
+
+    mark: bytes
+    words: tuple[bytes, ...]
+
+    def places(self, piece: bytes) -> list[int]:
+        """Return, in their order, places that lie in such lines; the first line of a piece is not looked at."""
+        others = re.compile(rb"\n[^" + re.escape(self.mark) + rb"\n]")
+        found = [match.start() + 1 for match in others.finditer(piece)]
+        small = piece.lower()
+        for word in self.words:
+            place = small.find(word)
+            while place >= 0:
+                found.append(place)
+                # On the same line it tells nothing more.
+                end = small.find(b"\n", place)
+                place = small.find(word, end) if end >= 0 else -1
+        return sorted(found)
+
+
+class Lines(Iterator[tuple[int, str]]):
+    r"""The lines of a log as `log_lines` gives them, from pieces that may end anywhere.
+
+    With `telling`, lines that can tell nothing are counted and not made, unless line ends are carriage returns.
+    `torn_at` is the number of the last line where that lacks its end, as the file of a killed writer does; 0 as long as
+    it has not come. The first piece shows which line ends the log has.
+
+    >>> lines = Lines([b"a\nb", b"c\r\nd"])
+    >>> list(lines), lines.torn_at
+    ([(1, 'a'), (2, 'bc'), (3, 'd')], 3)
+    """
+
+    __slots__ = ("_lines", "_telling", "ending", "torn_at")
+
+    def __init__(self, pieces: Iterable[bytes], telling: Telling | None = None) -> None:
+        self.torn_at, self.ending, self._telling = 0, b"\n", telling
+        self._lines = self._split(iter(pieces))
+
+    def __iter__(self) -> Iterator[tuple[int, str]]:
+        return self._lines
+
+    def __next__(self) -> tuple[int, str]:
+        return next(self._lines)
+
+    def _split(self, pieces: Iterator[bytes]) -> Iterator[tuple[int, str]]:
+        piece = next(pieces, b"")
+        ending = self.ending = _ending(piece)
+        number, begun, last = 0, b"", b""
+        telling = self._telling if ending == b"\n" else None
+        while piece:
+            start, size = 0, len(piece)
+            places = iter(telling.places(piece)) if telling is not None else None
+            while (end := piece.find(ending, start)) >= 0:
+                number += 1
+                line = piece[start : min(end, start + MOST_LINE)]
+                if begun:
+                    line, begun = (begun + line)[:MOST_LINE], b""
+                yield number, line.decode("utf-8", "replace").rstrip("\r")
+                start = end + 1
+                if places is not None:
+                    place = next((one for one in places if one >= start), size)
+                    following = max(start, piece.rfind(ending, start, place) + 1)
+                    number += piece.count(ending, start, following)
+                    start = following
+            if start < size:
+                # Cut as a line is: what a broken file has without a line end is not held.
+                begun = (begun + piece[start : start + MOST_LINE])[:MOST_LINE]
+                last = piece[-1:]
+            piece = next(pieces, b"")
+        if begun:
+            number += 1
+            self.torn_at = 0 if last in (b"\n", b"\r") else number
+            yield number, begun.decode("utf-8", "replace").rstrip("\r")
+
+
+def parse_number(text: str) -> float | None:
+    """Return the number a text is, or None; stricter than `float`: no inf, nan, 1_000, 1,5, 1e400 or foreign digits.
+
+    Nor an integer that no float holds, which would become another one.
+
+    >>> parse_number("-1.5e3"), parse_number("1_000"), parse_number("1,5"), parse_number("1e400")
+    (-1500.0, None, None, None)
+    >>> parse_number("9007199254740992"), parse_number("9007199254740993")
+    (9007199254740992.0, None)
+    """
+    text = text.strip()
+    # No float has more than some 330 digits: what is longer is noise, and dear to convert.
+    if len(text) > 400 or not _NUMBER.fullmatch(text):
+        return None
+    value = float(text)
+    if abs(value) >= EXACT and is_rounded(text):
+        return None
+    return value if math.isfinite(value) else None
+
+
+def shown(text: str | bytes) -> str:
+    """Return a text as an error message shows it: quoted, escaped, at most 60 characters."""
+    if isinstance(text, bytes):
+        text = text[:240].decode("utf-8", "replace")
+    return ascii(text) if len(text) <= 60 else ascii(text[:60]) + "…"
+
+
+_STAMP = (Reason.TIME_MISSING, Reason.TIME_NOT_A_NUMBER, Reason.TIME_NOT_FINITE, Reason.TIME_NOT_EXACT)
+_VALUE = (
+    Reason.OBJECTIVE_MISSING,
+    Reason.OBJECTIVE_NOT_A_NUMBER,
+    Reason.OBJECTIVE_NOT_FINITE,
+    Reason.OBJECTIVE_NOT_EXACT,
+)
+
+
+@dataclass(slots=True)
+class EventList:
+    """The events of one run; what has no usable number is a counted rejection. `problems` is that of the `Found`."""
+
+    problems: list[str]
+    events: EventColumns = field(default_factory=EventColumns)
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def add(
+        self,
+        time: float | str | None,
+        objective: float | str | None,
+        *,
+        where: str,
+        valid: bool = True,
+        bound: float | None = None,
+        reason: str = "",
+    ) -> None:
+        """Add a candidate; texts are parsed strictly, None is nothing; an invalid one needs no objective."""
+        if valid and bound is None and isinstance(time, str) and isinstance(objective, str):
+            # As nearly all of them are.
+            at, worth = parse_number(time), parse_number(objective)
+            if at is not None and worth is not None and at >= 0:
+                self.events.append_valid(at, worth)
+                return
+        stamp, why_stamp = _reading(time, *_STAMP)
+        value, why_value = _reading(objective, *_VALUE)
+        if not why_stamp and stamp < 0:
+            why_stamp = Reason.TIME_NEGATIVE.value
+        if not valid and reason and time is None:
+            why_stamp = ""  # the reader has said what is wrong with this event
+        elif why_stamp:
+            self._refuse(where, "a time of 0 or more", time, why_stamp)
+        elif why_value and valid:
+            self._refuse(where, "a finite objective", objective, why_value)
+        ruled_out = why_stamp or (why_value if valid else "")
+        verdict = _VALID if valid and not ruled_out else _INVALID
+        why = ruled_out or ("" if valid else reason or Reason.DECLARED_INVALID.value)
+        self.events.append((stamp, value, verdict, math.nan if bound is None else bound, why))
+
+    def add_bound(self, time: float, bound: float) -> None:
+        """Add an event that carries a dual bound alone."""
+        self.events.append((time, math.nan, VerdictCode.BOUND, bound, ""))
+
+    def _refuse(self, where: str, expected: str, got: float | str | None, reason: str) -> None:
+        text = "nothing" if got is None else shown(got) if isinstance(got, str) else repr(got)
+        self.problems.append(f"{where}: expected {expected}, got {text} ({reason})")
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of a `FoundRun`: time, objective, verdict and, where there are any, bound and reason."""
+        events = self.events
+        columns: dict[str, Any] = {name: events.whole(name) for name in ("time", "objective", "verdict", "bound")}
+        # A run without bounds or reasons leaves the columns out, or every campaign would carry them.
+        if all(np.isnan(columns["bound"][at : at + _STEP]).all() for at in range(0, len(events), _STEP)):
+            del columns["bound"]
+        if (reasons := events.reasons()) is not None:
+            columns["reason"] = reasons
+        return columns
+
+
+def _reading(
+    value: float | str | None, missing: Reason, text: Reason, infinite: Reason, inexact: Reason
+) -> tuple[float, str]:
+    """Return the number and "" or NaN and the reason why there is none."""
+    # Good texts first: a log has millions of them.
+    if isinstance(value, str):
+        number = parse_number(value)
+        if number is None:
+            if not value.strip():
+                return math.nan, missing.value
+            if is_rounded(value.strip()):
+                return math.nan, inexact.value
+            # 1e400 is a number in form and infinite as a float: it is refused for that, not for its form.
+            endless = _NOT_FINITE.fullmatch(value.strip()) or (len(value) < 400 and _NUMBER.fullmatch(value.strip()))
+            return math.nan, (infinite if endless else text).value
+        return number, ""
+    if value is None:
+        return math.nan, missing.value
+    return (float(value), "") if math.isfinite(value) else (math.nan, infinite.value)
+
+
+def file_name(path: str) -> str:
+    r"""Return the last part of a path as a log prints it: of any system, perhaps in quotes.
+
+    >>> file_name('"C:\\runs\\a.vrp"'), file_name("in/b.mps ")
+    ('a.vrp', 'b.mps')
+    """
+    return path.strip().strip("'\"").replace("\\", "/").rsplit("/", 1)[-1]
+
+
+class Levels:
+    """The first two numbers of each of many objectives, and whether any has two; NaN where there is none."""
+
+    def __init__(self) -> None:
+        self.several = False
+        self._first, self._second = array("d"), array("d")
+
+    def add(self, row: Sequence[float]) -> None:
+        """Take the numbers of one event."""
+        self.several = self.several or len(row) > 1
+        self._first.append(row[0] if row else math.nan)
+        self._second.append(row[1] if len(row) > 1 else math.nan)
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns primary and secondary."""
+        return {"primary": self._first.tolist(), "secondary": self._second.tolist()}
+
+
+def torn_line(data: bytes) -> int:
+    r"""Return the number of the line in whose middle a text ends, as the file of a killed writer does, or 0.
+
+    >>> torn_line(b"a\nb"), torn_line(b"a\nb\n"), torn_line(b"")
+    (2, 0, 0)
+    """
+    return data.count(_ending(data)) + 1 if data and data[-1:] not in (b"\n", b"\r") else 0
+
+
+def _ending(data: bytes) -> bytes:
+    # A file with CR alone (an old spreadsheet export) would otherwise be a single line.
+    return b"\r" if b"\n" not in data and b"\r" in data else b"\n"

@@ -1,0 +1,71 @@
+"""JSON as others write it: NaN and Infinity pass as numbers, giant integers and deep nesting stay harmless."""
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from gapline.contract.big_integers import is_rounded
+from gapline.logs.reader import LogFile
+
+_MOST = 1 << 20
+
+
+def decode_json(data: bytes | str) -> Any:
+    """Decode a JSON text, or raise ValueError; every number becomes a float, a giant one (1e999) is infinite.
+
+    An integer that no float holds stays text, which no reader takes for a number.
+
+    >>> decode_json('{"Time": 1, "Incumbent": NaN}')
+    {'Time': 1.0, 'Incumbent': nan}
+    """
+    text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
+    try:
+        # `int` takes quadratic time on a long text and refuses more than 4,300 digits; `float` does neither.
+        return json.loads(text, parse_int=_whole)
+    except RecursionError:
+        raise ValueError("expected JSON nested as a log is, got thousands of levels") from None
+
+
+def _whole(digits: str) -> float | str:
+    return digits if is_rounded(digits) else float(digits)
+
+
+def json_lines(log: LogFile) -> Iterator[tuple[str, str, dict[str, Any] | None, bool]]:
+    """Yield where, text, object (None for what is none) and whether it is the last of each line that is not blank.
+
+    A line holds a whole solution, so that it may be far longer than that of a log; beyond 1 MiB it is not decoded.
+    """
+    texts = (line for block in log.blocks() for line in block.removesuffix(b"\n").split(b"\n"))
+    decoded = ((number, line[:_MOST].decode("utf-8", "replace")) for number, line in enumerate(texts, start=1))
+    lines = ((number, line) for number, line in decoded if line.strip())
+    following = next(lines, None)
+    while following is not None:
+        (number, line), following = following, next(lines, None)
+        try:
+            entry = decode_json(line) if len(line) < _MOST else None
+        except ValueError:
+            entry = None
+        yield f"{log.path}:{number}", line, entry if isinstance(entry, dict) else None, following is None
+
+
+def as_float(value: object) -> float | None:
+    """Return the finite number that a decoded value is, or None; true is no number."""
+    # Decoded numbers are floats; tables that stand in for a JSON index may give whole ones.
+    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if number else None  # type: ignore[arg-type]
+
+
+def as_cell(value: object) -> float | str | None:
+    """Return a decoded value as `EventList.add` takes it: a number, nothing, or the text to complain about."""
+    if value is None or isinstance(value, str | float):
+        return value
+    return f"{type(value).__name__} {str(value)[:40]}"
+
+
+def as_name(value: object) -> str | None:
+    """Return a decoded value as a name: text as it is, a whole number in digits."""
+    if isinstance(value, str):
+        return value[:300] or None
+    number = as_float(value)
+    return f"{number:.15g}" if number is not None else None

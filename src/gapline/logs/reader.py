@@ -1,0 +1,298 @@
+"""What a reader of a foreign log is: a name, a look at the first bytes, and a function from bytes to runs."""
+
+import io
+import mmap
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import IO, BinaryIO, cast
+
+from gapline.campaign.assembly import RunTrace
+from gapline.errors import TraceError
+from gapline.files.compression import Content
+from gapline.files.open_file import VARIABLE, most_bytes
+from gapline.files.scratch_arrays import scratch_place
+from gapline.logs.lines import Lines, Telling, shown, uncoloured
+from gapline.traces.blocks import BLOCK, text_blocks
+from gapline.traces.columns import PLAIN, Dialect
+
+HEAD = 64 * 1024
+
+
+class Streamed:
+    """A log that is too large to be held: its first bytes, and the rest, which can be read once.
+
+    `cut` says whether a compressed file ended in the middle of its stream; it is known when the rest was read.
+    """
+
+    def __init__(self, path: str, head: bytes, rest: Iterator[bytes], cut: Callable[[], bool] = lambda: False) -> None:
+        pieces = uncoloured(chain((head,), rest))
+        self.path, self.head = path, next(pieces, b"")
+        self._rest: Iterator[bytes] | None = pieces
+        self._cut, self._whole = cut, b""
+        self._file: IO[bytes] | None = None
+
+    def __del__(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the bytes from the first to the last, once."""
+        if self._whole:
+            return iter((self._whole,))
+        if self._rest is None:
+            raise TraceError(
+                f"{self.path}: expected a reader that goes through a large log once, got one that does twice"
+            )
+        rest, self._rest = self._rest, None
+        return chain((self.head,), rest)
+
+    def whole(self) -> bytes:
+        """Return all bytes, for a reader that needs them at once, if they are no more than the limit."""
+        if not self._whole:
+            target = io.BytesIO()
+            self._copy(target)
+            self._whole = target.getvalue()
+        return self._whole
+
+    def file(self) -> IO[bytes]:
+        """Return a file without a name that holds all bytes, for a reader that goes through them twice, or from behind.
+
+        The disk is no more endless than memory is: the same limit holds.
+        """
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(dir=scratch_place())  # noqa: SIM115 - gone with the log
+            self._copy(self._file)
+            self._file.flush()
+        return self._file
+
+    def _copy(self, target: IO[bytes]) -> None:
+        most = most_bytes()
+        for piece in self.pieces():
+            target.write(piece)
+            if target.tell() > most:
+                limit = f"{self.path}: expected at most {most:,} bytes once unpacked, got more"
+                raise TraceError(limit, hint=f"{VARIABLE} raises the limit; formats that are read by lines have none")
+
+    @property
+    def cut(self) -> bool:
+        """Whether the file ended early, as far as is known."""
+        return self._cut()
+
+
+Companion = Callable[[str], "AbstractContextManager[LogFile | None]"]
+
+
+class LogFile:
+    """A log as a reader gets it.
+
+    `path` is as the user named it; `data` are its bytes, unpacked, without byte order mark and without the colours of a
+    terminal, UTF-16 turned into UTF-8;
+    `cut` says that a compressed file ends in the middle of its stream. `beside` reads a companion (`data_f1.dat` of an
+    index file) by its path relative to this file's folder: its bytes, or None where there is none inside the folder;
+    `companion` opens it as a log, which may be of any size. `dialect` is how a table differs from a neutral trace, as
+    the user says.
+
+    A reader that needs no more than `head` and one pass over `lines()`, or over `blocks()`, reads logs of any size;
+    `data` holds all of one.
+    """
+
+    __slots__ = ("_companion", "_content", "_cut", "dialect", "path")
+
+    def __init__(
+        self,
+        path: str,
+        data: bytes | Streamed,
+        cut: bool = False,
+        beside: Callable[[str], bytes | None] = lambda _name: None,
+        dialect: Dialect = PLAIN,
+        companion: Companion | None = None,
+    ) -> None:
+        self.path, self.dialect = path, dialect
+        # A log without escapes is not copied: joining a single piece returns it.
+        self._content = data if isinstance(data, Streamed) else b"".join(uncoloured((data,)))
+        self._cut = cut
+        self._companion = companion or (lambda name: nullcontext(_held(name, beside(name))))
+
+    def companion(self, name: str) -> "AbstractContextManager[LogFile | None]":
+        """Open a companion for as long as it is read; None where there is none inside the folder."""
+        return self._companion(name)
+
+    def beside(self, name: str) -> bytes | None:
+        """Return the bytes of a companion, None where there is none inside the folder."""
+        with self.companion(name) as log:
+            return None if log is None else log.data
+
+    @property
+    def data(self) -> bytes:
+        """All bytes; of a log beyond the limit an error."""
+        return self._content.whole() if isinstance(self._content, Streamed) else self._content
+
+    def content(self, until: int | None = None) -> Content:
+        """Return all bytes, or those before a place, of a large log mapped from a file and not held."""
+        if not isinstance(self._content, Streamed):
+            return self._content[:until]
+        file = self._content.file()
+        size = file.seek(0, io.SEEK_END) if until is None else until
+        return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b""
+
+    def file(self) -> BinaryIO | None:
+        """Return the file that a large log was copied to, None where it is held."""
+        return cast("BinaryIO", self._content.file()) if isinstance(self._content, Streamed) else None
+
+    @property
+    def head(self) -> bytes:
+        """The first bytes: at least 64 KiB where there are so many."""
+        return self._content.head if isinstance(self._content, Streamed) else self._content
+
+    @property
+    def cut(self) -> bool:
+        """Whether a compressed file ends early; of a large one this is known after its lines were read."""
+        return self._cut or (isinstance(self._content, Streamed) and self._content.cut)
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether there is nothing but white space."""
+        return not self.head.strip() and not (isinstance(self._content, Streamed) and self.data.strip())
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield blocks of whole lines with line feeds, for a reader that takes many rows at once."""
+        content = self._content
+        if isinstance(content, Streamed):
+            return text_blocks(content.pieces(), source=self.path)
+        if len(content) <= BLOCK and b"\r" not in content:
+            return iter([content] if content else [])
+        return text_blocks((content[at : at + BLOCK] for at in range(0, len(content), BLOCK)), source=self.path)
+
+    def lines(self, telling: Telling | None = None) -> Lines:
+        """Return the lines with their numbers, to be gone through once; a large log is not held for it.
+
+        A reader that says which lines can be `telling` is not given the others, which are most of a large log.
+        """
+        return Lines(self._content.pieces() if isinstance(self._content, Streamed) else (self._content,), telling)
+
+
+def _held(name: str, data: bytes | None) -> LogFile | None:
+    return None if data is None else LogFile(name, data)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceReference:
+    """A reference value that a log carries about its instance."""
+
+    instance: str
+    value: float
+    certified: bool
+    source: str
+
+
+@dataclass(slots=True)
+class FoundRun(RunTrace):
+    """A run inside a log: what the log itself says of its identity (None where it is silent), and its events.
+
+    `sense` is "min" or "max" as the log states or shows it, None where it does neither; `guessed` says that it only
+    follows from how the values move, so that the user's word goes before it. Objectives stay as the log writes them.
+    `stated_integral` is an integral that the source printed itself, as (kernel, value on gapline's scale), which the
+    import recomputes. `clock` is "wall", "cpu" or another word, empty where nobody states it. `where` says which part
+    of the file the run is ("run 3"), `notes` what is about this run alone.
+    """
+
+    clock: str = ""
+    resolution: float | None = None
+    sense: str | None = "min"
+    guessed: bool = False
+    stated_integral: tuple[str, float] | None = None
+    where: str = ""
+    notes: tuple[str, ...] = ()
+
+    def named(self, *, arm: str, instance: str, seed: int, panel: str | None) -> RunTrace:
+        """Return the run under the identity that the importer settled on."""
+        said = {"clock": self.clock or None, "resolution": self.resolution, "validation": "solver"}
+        return RunTrace(
+            self.time,
+            self.objective,
+            self.verdict,
+            arm,
+            instance,
+            seed,
+            panel,
+            self.horizon,
+            self.status,
+            self.bound,
+            self.claimed,
+            self.primary,
+            self.secondary,
+            self.reason,
+            said | dict(self.carried),
+        )
+
+
+class Problems(list[str]):
+    """Messages about what could not be used; beyond a thousand they are counted, not kept."""
+
+    most = 1000
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unlisted = 0
+
+    def append(self, message: str) -> None:
+        """Keep a message, or count it."""
+        if len(self) < self.most:
+            super().append(message)
+        else:
+            self.unlisted += 1
+
+
+@dataclass(slots=True)
+class Found:
+    """Everything found in one log, and what could not be used (`file:line: expected …, got …`)."""
+
+    runs: list[FoundRun] = field(default_factory=list)
+    references: list[SourceReference] = field(default_factory=list)
+    problems: Problems = field(default_factory=Problems)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def problem_count(self) -> int:
+        """How many problems there were, listed or not."""
+        return len(self.problems) + self.problems.unlisted
+
+    def refuse(self, where: str, expected: str, got: str | bytes, after: str = "") -> None:
+        """Note that something in the log could not be used."""
+        self.problems.append(f"{where}: expected {expected}, got {shown(got)}{after}")
+
+    def refuse_torn(self, where: str, text: str | bytes) -> None:
+        """Note the last line of a file that ends in the middle of it: a number that was cut is another number."""
+        self.refuse(where, "a whole line", text, " where the file ends")
+
+    def numbered(self, part: str = "run") -> "Found":
+        """Say which part of the file each run is, where there are several, and return what was found."""
+        if len(self.runs) > 1:
+            for number, run in enumerate(self.runs, start=1):
+                run.where = f"{part} {number}"
+        return self
+
+
+def no_companion(_path: str, _head: bytes) -> bool:
+    """Say that no file is read through another one: what most formats say."""
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A format: its name for `--format`, whether a file's head looks like it, and how to read it.
+
+    `looks_like(path, head)` sees the first 64 KiB; it must be cheap and must not raise. `is_companion(path, head)` says
+    that a file is read through another one of this format (the `.dat` of an index file), so that a folder is walked
+    without reading it twice. `read` raises `TraceError` where the file as a whole is not of this format, and counts in
+    `problems` what it could not use inside it.
+    """
+
+    name: str
+    describes: str
+    looks_like: Callable[[str, bytes], bool]
+    read: Callable[[LogFile], Found]
+    is_companion: Callable[[str, bytes], bool] = no_companion

@@ -1,0 +1,299 @@
+"""Batches of runs, and runs too large for memory, written into one campaign with bounded memory."""
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.campaign.assembly import RunTrace, campaign_from_traces
+from gapline.campaign.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign
+from gapline.campaign.diagnostics import Diagnostics
+from gapline.campaign.join import MOST_REASONS, OTHER_REASON, join_tables, joined_runs
+from gapline.contract.tables import RUN_KEY, VerdictCode
+
+STEP = 250_000
+_DTYPES = REQUIRED_COLUMNS | OPTIONAL_COLUMNS
+
+
+def campaign_from_large(trace: RunTrace, *, step: int = STEP) -> Campaign:
+    """Assemble one run as `campaign_from_traces` does, with memory for `step` events; its columns are on disk.
+
+    A run whose stamps go back has to be sorted, which takes memory for all of it.
+    """
+    size = len(trace.time)
+    if not _is_in_order(trace.time, step):
+        return campaign_from_traces([trace])
+    files: dict[str, IO[bytes]] = {}
+    reasons: dict[str, int] = {"": 0}
+    total, table, last = Diagnostics(), pl.DataFrame(), None
+    for start in range(0, size, step):
+        part = campaign_from_traces([_cut(trace, start, start + step)])
+        table = part.runs if start == 0 else table
+        columns = dict(part.columns)
+        if part.reason is not None:
+            codes = [reasons.setdefault(_kept(name, reasons), len(reasons)) for name in part.reasons]
+            columns["reason"] = np.array(codes, np.uint8)[part.reason]
+        for name, column in columns.items():
+            if name not in files:
+                files[name] = tempfile.TemporaryFile()  # noqa: SIM115 - the map below keeps it
+            # By its place: what a column of reasons lacks before its first one reads as zeros.
+            files[name].seek(start * column.itemsize)
+            files[name].write(np.ascontiguousarray(column).data)
+        # A candidate may stand twice across the border of two parts.
+        first = float(part.time[0]), float(part.objective[0])
+        total = total + replace(part.diagnostics, duplicate=part.diagnostics.duplicate + (first == last))
+        last = float(part.time[-1]), float(part.objective[-1])
+    counts = {"runs": 1, "empty": int(total.candidates == 0), "rejected": dict(sorted(total.rejected.items()))}
+    return Campaign.from_arrays(
+        runs=table.with_columns(first=pl.lit(0, pl.Int64), count=pl.lit(size, pl.Int64)),
+        reasons=tuple(reasons),
+        diagnostics=replace(total, **counts),  # type: ignore[arg-type]
+        **{name: _mapped(file, name, size) for name, file in files.items()},
+    )
+
+
+def in_steps(size: int, step: int = STEP) -> Iterator[slice]:
+    """Yield slices that cover a column."""
+    yield from (slice(start, start + step) for start in range(0, size, step))
+
+
+def _is_in_order(time: Any, step: int) -> bool:
+    """Say whether stamps never go back and are all there."""
+    # One more than a step, so that the border of two parts is looked at too.
+    parts = (np.asarray(time[part.start : part.stop + 1], np.float64) for part in in_steps(len(time), step))
+    return all(bool(np.all(part[1:] >= part[:-1])) and not np.isnan(part[:1]).any() for part in parts)
+
+
+def _cut(trace: RunTrace, start: int, end: int) -> RunTrace:
+    names = ("time", "objective", "verdict", "bound", "claimed", "primary", "secondary", "reason")
+    own = {name: column[start:end] for name in names if (column := getattr(trace, name)) is not None}
+    plain = {
+        name: getattr(trace, name) for name in ("arm", "instance", "seed", "panel", "horizon", "status", "carried")
+    }
+    return RunTrace(**own, **plain)
+
+
+def _kept(name: str, reasons: dict[str, int]) -> str:
+    return name if name in reasons or len(reasons) < MOST_REASONS else OTHER_REASON
+
+
+def _mapped(file: IO[bytes], name: str, size: int) -> Any:
+    with file:
+        file.truncate(size * np.dtype(_DTYPES[name]).itemsize)
+        file.flush()
+        return np.memmap(file, _DTYPES[name], "r", shape=(size,))
+
+
+# Candidates; at 17 bytes each this is less than what one large log takes while it is read.
+IN_MEMORY = 4_000_000
+# A run beyond this is not assembled with others, but by itself.
+LARGE = 2_000_000
+# Candidates of a slice, on average, up to which slices are copied together.
+_SHORT = 64
+# Tables of fewer runs, of which so many are put together.
+_SMALL, _MANY = 4096, 32
+
+
+class Waiting(NamedTuple):
+    """A column in a file. It is mapped where it is asked for: a file that stays mapped stays open, and may be many."""
+
+    file: Path | IO[bytes]
+    kind: np.dtype[Any]
+    at: int
+    size: int
+
+    def mapped(self) -> NDArray[Any]:
+        """Return the column."""
+        return np.memmap(self.file, self.kind, "r", self.at, (self.size,)) if self.size else np.empty(0, self.kind)
+
+
+class Batch(NamedTuple):
+    """The columns of some runs, in memory or in a file (`Waiting`); `codes` says what their reasons are called here."""
+
+    runs: int
+    size: int
+    columns: dict[str, Any]
+    codes: NDArray[np.uint8] | None
+
+
+@dataclass(slots=True)
+class Spool:
+    """Takes campaigns one after the other and gives back one; beyond `in_memory` candidates columns are on disk.
+
+    `folder` is where they wait, so that a small disk for temporary files does not have to hold a large campaign.
+    """
+
+    in_memory: int = IN_MEMORY
+    folder: Path | None = None
+    tables: list[pl.DataFrame] = field(default_factory=list)
+    reasons: dict[str, int] = field(default_factory=lambda: {"": 0})
+    diagnostics: Diagnostics = field(default_factory=Diagnostics)
+    not_positive: int = 0
+    batches: list[Batch] = field(default_factory=list)
+    size: int = 0
+    _waiting: list[RunTrace] = field(default_factory=list)
+    _events: int = 0
+    _files: dict[str, IO[bytes]] = field(default_factory=dict)
+    _others: list["Spool"] = field(default_factory=list)
+
+    def add_run(self, trace: RunTrace) -> None:
+        """Take a run, which waits for the next `flush`: a folder of small files pays the cost of a pass once."""
+        if len(trace.time) > LARGE:
+            # Behind those that wait, which came before it.
+            self.flush()
+            self.add(campaign_from_large(trace))
+            return
+        self._waiting.append(trace)
+        self._events += len(trace.time)
+        # Those of one file may be many.
+        self.flush(at_least=LARGE)
+
+    def flush(self, *, at_least: int = 0) -> None:
+        """Make a batch of the runs that wait, if they have that many events."""
+        if self._waiting and self._events >= at_least:
+            self.add(campaign_from_traces(self._waiting))
+            self._waiting, self._events = [], 0
+
+    def add(self, batch: Campaign) -> None:
+        """Take a batch whose columns are in the order of its runs."""
+        # Who they are is said at the end.
+        self.tables.append(_shifted(batch.runs.drop(RUN_KEY), self.size))
+        self.diagnostics = self.diagnostics + batch.diagnostics
+        for part in in_steps(len(batch.time)):
+            verdict = batch.verdict[part]
+            accepted = (verdict == VerdictCode.VALID) | (verdict == VerdictCode.UNCHECKED)
+            self.not_positive += int(np.count_nonzero(accepted & (batch.objective[part] <= 0)))
+        codes = None if batch.reason is None else self._codes(batch.reasons)
+        self._keep(Batch(len(batch), len(batch.time), dict(batch.columns), codes))
+
+    def extend(self, other: "Spool") -> None:
+        """Take all that another spool holds, behind what is here."""
+        self.tables += [_shifted(table, self.size) for table in other.tables]
+        # Small tables take more than their cells.
+        if sum(table.height < _SMALL for table in self.tables[-_MANY:]) == _MANY:
+            self.tables[-_MANY:] = [join_tables(self.tables[-_MANY:]).rechunk()]
+        self.diagnostics = self.diagnostics + other.diagnostics
+        self.not_positive += other.not_positive
+        if other._files or other._others:
+            # Its files are closed with it.
+            self._others.append(other)
+        known = self._codes(tuple(other.reasons))
+        for batch in other.batches:
+            self._keep(batch._replace(codes=None if batch.codes is None else known[batch.codes]))
+
+    def _codes(self, names: tuple[str, ...]) -> NDArray[np.uint8]:
+        """Return the codes here of reasons that another list numbers, which becomes part of the list here."""
+        codes = []
+        for name in names:
+            # A code is a byte: reasons beyond those are counted together.
+            kept = name if name in self.reasons or len(self.reasons) < MOST_REASONS else OTHER_REASON
+            codes.append(self.reasons.setdefault(kept, len(self.reasons)))
+        return np.array(codes, np.uint8)
+
+    def _keep(self, batch: Batch) -> None:
+        self.batches.append(batch)
+        self.size += batch.size
+        if self.size > self.in_memory:
+            self._spill()
+
+    def __del__(self) -> None:
+        for file in self._files.values():
+            file.close()
+
+    def _spill(self) -> None:
+        """Move the columns that are still in memory to one file each, and map them from there."""
+        # From the last one back: those before it are on disk since the first time.
+        for batch in reversed(self.batches):
+            if all(isinstance(column, Waiting) for column in batch.columns.values()):
+                if batch.size:
+                    break
+                continue
+            for name, column in batch.columns.items():
+                if isinstance(column, Waiting):
+                    continue
+                if name not in self._files:
+                    self._files[name] = tempfile.TemporaryFile(dir=self.folder)  # noqa: SIM115 - closed with the spool
+                file = self._files[name]
+                at = file.seek(0, 2)
+                # Appended: the columns of all batches lie one behind the other in one file, not in thousands.
+                file.write(np.ascontiguousarray(column).data)
+                file.flush()
+                batch.columns[name] = Waiting(file, column.dtype, at, len(column))
+
+    def finish(self, identities: pl.DataFrame, *, facts: dict[str, str], diagnostics: Diagnostics) -> Campaign:
+        """Return the campaign, its runs named by `identities` (one row per run, in the order they came) and sorted.
+
+        The tables are let go of: there is one campaign of a spool.
+        """
+        table = joined_runs(self.tables, [0] * len(self.tables), identities)
+        self.tables = []
+        slices = self._slices(table["first"].to_numpy(), table["count"].to_numpy())
+        names = [name for name in _DTYPES if any(name in batch.columns for batch in self.batches)]
+        columns: dict[str, Any] = {name: self._gather(name, slices) for name in names}
+        table = table.with_columns(first=pl.col("count").cum_sum() - pl.col("count"))
+        columns |= {"reasons": tuple(self.reasons), "facts": facts, "diagnostics": diagnostics}
+        return Campaign.from_arrays(runs=table, **columns)
+
+    def _slices(self, first: NDArray[np.int64], count: NDArray[np.int64]) -> "_Slices":
+        """Return where the runs lie, in their order; those that lie one behind the other are one slice."""
+        first, count = first[count > 0], count[count > 0]
+        bounds = np.cumsum([0, *(batch.size for batch in self.batches)])
+        # A run lies inside one batch; an empty one before it may begin at the same place, so the last that fits.
+        batch = np.searchsorted(bounds, first, side="right") - 1
+        begins = np.ones(len(first), bool)
+        begins[1:] = (batch[1:] != batch[:-1]) | (first[1:] != first[:-1] + count[:-1])
+        starts = np.flatnonzero(begins)
+        sizes = np.add.reduceat(count, starts) if len(starts) else count
+        batch, low, to = batch[starts], first[starts] - bounds[batch[starts]], np.cumsum(sizes) - sizes
+        # By batches: each is opened once, and closed before the next.
+        order = np.argsort(batch, kind="stable")
+        edges = np.searchsorted(batch[order], np.arange(len(self.batches) + 1))
+        return _Slices(edges, low[order], to[order], sizes[order])
+
+    def _gather(self, name: str, slices: "_Slices") -> NDArray[Any]:
+        """Bring a column into the order of the runs, in memory or, where it is large, in a file of its own."""
+        target: NDArray[Any]
+        if self.size > self.in_memory:
+            with tempfile.TemporaryFile(dir=self.folder) as scratch:  # the map keeps it after it is closed
+                target = np.memmap(scratch, _DTYPES[name], "w+", shape=(self.size,))
+        else:
+            target = np.empty(self.size, _DTYPES[name])
+        for batch, low, high in zip(self.batches, slices.edges[:-1], slices.edges[1:], strict=True):
+            column = batch.columns.get(name)
+            if isinstance(column, Waiting):
+                column = column.mapped()
+            if column is None:
+                column = np.broadcast_to(np.array(0 if name == "reason" else np.nan, _DTYPES[name]), (batch.size,))
+            elif name == "reason" and batch.codes is not None:
+                column = batch.codes[column]
+            _copy(column, target, slices.low[low:high], slices.to[low:high], slices.size[low:high])
+        return target
+
+
+class _Slices(NamedTuple):
+    """Slices of batches, ordered by these: `edges` says which are whose, `to` where they go."""
+
+    edges: NDArray[np.int64]
+    low: NDArray[np.int64]
+    to: NDArray[np.int64]
+    size: NDArray[np.int64]
+
+
+def _shifted(table: pl.DataFrame, by: int) -> pl.DataFrame:
+    return table.with_columns(first=pl.col("first") + by) if by else table
+
+
+def _copy(column: Any, target: Any, low: Any, to: Any, size: Any) -> None:
+    """Copy slices to their places: short ones together."""
+    total = int(size.sum())
+    if len(size) * _SHORT > total:
+        step = np.arange(total) - np.repeat(np.cumsum(size) - size, size)
+        target[np.repeat(to, size) + step] = column[np.repeat(low, size) + step]
+        return
+    for start, place, count in zip(low.tolist(), to.tolist(), size.tolist(), strict=True):
+        target[place : place + count] = column[start : start + count]

@@ -1,0 +1,232 @@
+"""What a set of files holds, file by file and run by run, before it is decided whether that makes a campaign."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from math import isfinite
+from pathlib import Path
+from typing import Any, NamedTuple, Unpack
+
+from gapline.contract.choices import InputChoices
+from gapline.errors import HorizonError, TraceError, UsageError, listing
+from gapline.files.memory import memory_budget
+from gapline.logs.archive_members import is_archive, list_members
+from gapline.logs.chunk import (
+    BATCH,
+    EMPTY,
+    NO_HORIZON,
+    OFF_PATTERN,
+    PER_CANDIDATE,
+    SOLVER_SAYS_SO,
+    Chunk,
+    Job,
+    crashed_run,
+    read_chunk,
+    refused,
+    take_or_refuse,
+)
+from gapline.logs.formats import all_readers, find_reader
+from gapline.logs.log_files import MOST_FILES, Source, cut_sources, find_files, keep_only, look_at
+from gapline.logs.naming import Identity, Naming, PathPattern
+from gapline.logs.reader import Reader, SourceReference
+from gapline.logs.spool import IN_MEMORY, Spool
+from gapline.logs.survey_table import MOST_KEPT, FileLine, FileLines, RunLine, RunLines
+from gapline.logs.unfinished_import import read_chunks
+from gapline.text import as_patterns
+from gapline.traces.columns import Dialect
+
+__all__ = [
+    "EMPTY",
+    "NO_HORIZON",
+    "OFF_PATTERN",
+    "SOLVER_SAYS_SO",
+    "FileLine",
+    "LogChoices",
+    "RunLine",
+    "Survey",
+    "survey_logs",
+]
+# Below this processes cost more than they read: bytes of files, and those that opening one is worth. To start two takes
+# about a second, in which one reads some 10,000 small logs: it has to be a part of what there is to do.
+WORTH_A_PROCESS = 96 << 20
+_OPENING = 4096
+
+
+@dataclass(slots=True)
+class Survey:
+    """What an import found, before it is decided whether that makes a campaign; `kept` counts files read before it."""
+
+    naming: Naming
+    files: FileLines = field(default_factory=lambda: FileLines(kept=MOST_KEPT))
+    runs: RunLines = field(init=False)
+    references: list[tuple[SourceReference, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    spool: Spool = field(default_factory=Spool)
+    kept: int = 0
+    keep_going: bool = False
+
+    def __post_init__(self) -> None:
+        self.runs = RunLines(self.files)
+
+    def all_notes(self) -> list[str]:
+        """Return the notes on the whole and those on its runs, each once."""
+        return list(dict.fromkeys([*self.notes, *(note for own in self.runs.among("notes") for note in own or ())]))
+
+    def add(self, chunk: Chunk) -> None:
+        """Put what was found in some files behind what is here."""
+        self.files.extend(chunk.files)
+        self.runs.extend(chunk.runs)
+        self.references += chunk.references
+        self.notes += [note for note in chunk.notes if note not in self.notes]
+        self.naming.matched += chunk.matched
+        self.spool.extend(chunk.spool)
+
+
+class LogChoices(InputChoices, total=False):
+    """How logs are read: what `import_logs` and the survey before it take alike (described in `import_logs`)."""
+
+    format: str | Reader
+    only: str | Sequence[str]
+    columns: str | Mapping[str, str] | None
+    decimal: str | None
+    name: str | None
+    arm: str | None
+    instance: str | None
+    seed: int | None
+    panel: str | None
+    horizon: float | None
+    progress: Callable[[int, int], None] | None
+    executor: Executor | None
+    jobs: int
+    unfinished: Path | None
+    keep_going: bool
+    memory: str | int | None
+
+
+def survey_logs(
+    sources: Sequence[str | Path], *, batch: int = BATCH, in_memory: int = IN_MEMORY, **choices: Unpack[LogChoices]
+) -> Survey:
+    """Read every file and note what is in it; a file that cannot be read is a line of the survey, not an exception."""
+    _refuse_choices(choices)
+    format, name = choices.get("format", "auto"), choices.get("name")
+    stated: Any = {name: choices[name] for name in InputChoices.__annotations__ if name in choices}  # type: ignore[literal-required]
+    dialect = Dialect.parse(choices.get("columns"), choices.get("decimal"), **stated)
+    # A table whose columns have to be told can be no other format.
+    format = "neutral" if format == "auto" and dialect.reshapes else format
+    pattern = PathPattern.parse(name) if name else None
+    notes = all_readers()[1] if format == "auto" else ()
+    if isinstance(format, str) and format != "auto":
+        find_reader(format)
+    given = Identity(choices.get("arm"), choices.get("instance"), choices.get("seed"), choices.get("panel"))
+    folder = choices.get("unfinished")
+    # A candidate has up to 50 bytes, and what is put together is there twice for a moment.
+    in_memory = min(in_memory, memory_budget(choices.get("memory")) // PER_CANDIDATE)
+    survey = Survey(Naming(given, pattern), notes=list(notes), spool=Spool(in_memory=in_memory, folder=folder))
+    survey.keep_going = choices.get("keep_going", False)
+    listed, others = keep_only(_list_sources(survey, sources), as_patterns(choices.get("only", ())))
+    if others:
+        shown_others = listing((one.path for one in others), most=5)
+        survey.notes.append(f"left out {len(others):,} that --only does not name: {shown_others}")
+    job = Job(format, dialect, given, name, choices.get("horizon"), choices.get("sense"), batch, in_memory)
+    if choices.get("executor") is not None:
+        job = replace(job, root=str(Path.cwd()))
+    waiting = _read_all(survey, job, listed, choices)
+    _settle_waiting(survey, job, waiting)
+    if pattern and survey.runs and not survey.naming.matched:
+        shown_paths = listing((survey.files.paths[place] for place in survey.files.owners()), most=3)
+        raise UsageError(f"--name {pattern.text}: expected a pattern that fits some path, got {shown_paths}")
+    return survey
+
+
+def _list_sources(survey: Survey, paths: Sequence[str | Path]) -> list[Source]:
+    """List the files, those in archives among them."""
+    listed: list[Source] = []
+    for path in find_files(paths):
+        if is_archive(path) and Path(path).is_file():
+            inside = list_members(path)
+            listed += inside.sources
+            survey.notes += [inside.note] if inside.note else []
+        else:
+            listed.append(Source(path))
+    return listed
+
+
+class _Waiting(NamedTuple):
+    """Files of which only all the others say what they are, and the files that were read through others."""
+
+    companions: list[str]
+    empty: list[str]
+    beside: set[str]
+
+
+def _looked_at(listed: list[Source]) -> Iterator[Source]:
+    """Yield the sources with their marks and let go of the list: what is read of a file takes its place."""
+    listed.reverse()
+    while listed:
+        one = listed.pop()
+        yield look_at(one.path) if one.inside is None else one
+
+
+def _read_all(survey: Survey, job: Job, listed: list[Source], choices: LogChoices) -> _Waiting:
+    """Read the files, here or in processes, and add what they hold in their order."""
+    number = len(listed)
+    coming = cut_sources(_looked_at(listed))
+    # As many chunks as it takes to see whether processes are worth it.
+    first, worth = list[Sequence[Source]](), 0
+    while (worth <= WORTH_A_PROCESS or len(first) < 2) and (some := next(coming, ())):
+        first.append(some)
+        worth += sum(one.size + _OPENING for one in some)
+    is_worth_it = len(first) > 1 and worth > WORTH_A_PROCESS
+    progress = choices.get("progress") or (lambda _done, _all: None)
+    count = 0
+
+    def report(files: int) -> None:
+        nonlocal count
+        count += files
+        progress(count, number)
+
+    progress(0, number)
+    waiting = _Waiting([], [], set())
+    for handed in read_chunks(
+        job,
+        chain(first, coming),
+        folder=survey.spool.folder,
+        executor=choices.get("executor") if is_worth_it else None,
+        width=choices.get("jobs", 1),
+        done=report,
+    ):
+        chunk = handed.chunk
+        # Rare enough to be read once more, and what is kept does not depend on what is asked for later.
+        if survey.keep_going and chunk.runs.unnamed():
+            chunk = read_chunk(replace(job, refuse_unnamed=True), handed.sources)
+        survey.add(chunk)
+        survey.kept += len(handed.sources) if handed.kept else 0
+        waiting.companions.extend(chunk.companions)
+        waiting.empty.extend(chunk.empty)
+        waiting.beside.update(chunk.beside)
+    return waiting
+
+
+def _settle_waiting(survey: Survey, job: Job, waiting: _Waiting) -> None:
+    """Add empty files as runs that crashed, and refuse data without its index, unless an index has named them."""
+    job = replace(job, refuse_unnamed=survey.keep_going)
+    for start in range(0, len(waiting.empty), MOST_FILES):
+        some = Chunk(spool=Spool(in_memory=job.in_memory))
+        for path in waiting.empty[start : start + MOST_FILES]:
+            if str(Path(path).resolve()) not in waiting.beside:
+                take_or_refuse(some, survey.naming, job, path, crashed_run(), "empty")
+        some.spool.flush()
+        survey.add(some)
+    for path in waiting.companions:
+        if str(Path(path).resolve()) not in waiting.beside:
+            alone = TraceError(f"{path}: expected the index file that names it among the sources, got the data alone")
+            survey.files.append(refused(path, alone))
+
+
+def _refuse_choices(choices: LogChoices) -> None:
+    if strange := sorted(choices.keys() - LogChoices.__annotations__.keys()):
+        raise UsageError(f"import: expected {listing(LogChoices.__annotations__)}, got {listing(strange)}")
+    horizon = choices.get("horizon")
+    if horizon is not None and not (isfinite(horizon) and horizon > 0):
+        raise HorizonError(f"--horizon: expected positive finite seconds, got {horizon}")

@@ -1,0 +1,400 @@
+"""The folder of an unfinished import: finished pieces, from which the same command continues after a kill."""
+
+import contextlib
+import fcntl
+import hashlib
+import io
+import json
+import mmap
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+import numpy as np
+import polars as pl
+
+from gapline import errors
+from gapline.campaign.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS
+from gapline.campaign.diagnostics import Diagnostics
+from gapline.contract.version import VERSION
+from gapline.errors import EnvironmentLacksError, GaplineError, TraceError, UsageError
+from gapline.files.atomic_write import write_atomically
+from gapline.logs.chunk import Chunk, Job, read_chunk
+from gapline.logs.formats import UnknownFormatError, plugin_versions
+from gapline.logs.log_files import Source, marks_of
+from gapline.logs.reader import Reader, SourceReference
+from gapline.logs.spool import Batch, Spool, Waiting
+from gapline.logs.survey_table import FileLines, RunLines, Wrong
+
+_MAGIC = b"gapline piece 2\n"
+_ALIGN = 64
+_DTYPES = {name: np.dtype(kind) for name, kind in (REQUIRED_COLUMNS | OPTIONAL_COLUMNS).items()}
+
+
+class _Refusal(msgspec.Struct):
+    kind: str
+    message: str
+    hint: str | None
+
+
+class _Wrong(msgspec.Struct):
+    place: int
+    problem_count: int
+    problems: tuple[str, ...]
+    refusal: _Refusal | None
+
+
+class _StoredBatch(msgspec.Struct):
+    runs: int
+    size: int
+    table: tuple[int, int]
+    columns: dict[str, int]
+    codes: list[int] | None
+
+
+class _Stored(msgspec.Struct):
+    """What a piece says of itself; places count from the end of this text."""
+
+    paths: list[str]
+    formats: list[str | None]
+    run_counts: list[int]
+    wrong: list[_Wrong]
+    runs: tuple[int, int]
+    names: list[str | tuple[str, ...] | None]
+    references: list[tuple[SourceReference, str]]
+    notes: list[str]
+    matched: int
+    companions: list[str]
+    empty: list[str]
+    beside: dict[str, tuple[int, ...]]
+    reasons: list[str]
+    diagnostics: Diagnostics
+    not_positive: int
+    batches: list[_StoredBatch]
+
+
+def save_piece(chunk: Chunk, path: Path) -> None:
+    """Write a chunk."""
+    spool = chunk.spool
+    parts: list[Any] = []
+    at = 0
+
+    def place(data: Any) -> int:
+        nonlocal at
+        start, at = at, at + -(-len(data) // _ALIGN) * _ALIGN
+        parts.append(data)
+        return start
+
+    batches = []
+
+    def place_table(table: pl.DataFrame) -> tuple[int, int]:
+        stream = io.BytesIO()
+        table.write_ipc(stream)
+        return place(stream.getvalue()), len(stream.getvalue())
+
+    for batch, table in zip(spool.batches, spool.tables, strict=True):
+        frame = place_table(table)
+        columns = {name: place(_bytes(column)) for name, column in batch.columns.items()}
+        codes = None if batch.codes is None else batch.codes.tolist()
+        batches.append(_StoredBatch(batch.runs, batch.size, frame, columns, codes))
+    stored = _Stored(
+        chunk.files.paths,
+        list(chunk.files.formats()),
+        list(chunk.files.counts()),
+        [_stored_wrong(place, wrong) for place, wrong in chunk.files.wrong.items()],
+        place_table(chunk.runs.table),
+        chunk.runs.names,
+        chunk.references,
+        chunk.notes,
+        chunk.matched,
+        chunk.companions,
+        chunk.empty,
+        chunk.beside,
+        list(spool.reasons),
+        spool.diagnostics,
+        spool.not_positive,
+        batches,
+    )
+    # By the JSON of Python: a path may be no UTF-8, which it can hold.
+    text = json.dumps(msgspec.to_builtins(stored, enc_hook=_plain)).encode()
+
+    def write(stream: IO[bytes]) -> None:
+        head = _MAGIC + len(text).to_bytes(8, "little") + text
+        stream.write(head + bytes(-len(head) % _ALIGN))
+        for data in parts:
+            stream.write(data)
+            stream.write(bytes(-len(data) % _ALIGN))
+
+    write_atomically(path, write)
+
+
+def load_piece(path: Path) -> Chunk:
+    """Read a chunk; its columns stay in the file. What cannot be read is a `TraceError`."""
+    try:
+        with path.open("rb") as stream:
+            content = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        head = len(_MAGIC) + 8
+        if content[: len(_MAGIC)] != _MAGIC:
+            raise ValueError("another kind of file")
+        size = int.from_bytes(content[len(_MAGIC) : head], "little")
+        stored = msgspec.convert(json.loads(content[head : head + size]), _Stored)
+        start = head + size + -(head + size) % _ALIGN
+
+        def read_table(place: tuple[int, int]) -> pl.DataFrame:
+            return pl.read_ipc(content[start + place[0] : start + sum(place)])
+
+        batches, tables, runs = [], [], read_table(stored.runs)
+        for one in stored.batches:
+            tables.append(read_table(one.table))
+            columns: dict[str, Any] = {}
+            for name, at in one.columns.items():
+                if start + at + one.size * _DTYPES[name].itemsize > len(content):
+                    raise ValueError("one that was cut")
+                columns[name] = Waiting(path, _DTYPES[name], start + at, one.size)
+            codes = None if one.codes is None else np.array(one.codes, np.uint8)
+            batches.append(Batch(one.runs, one.size, columns, codes))
+    except (OSError, ValueError, KeyError, msgspec.MsgspecError, pl.exceptions.PolarsError) as error:
+        raise TraceError(f"{path}: expected a part of an unfinished import, got {error}") from error
+    spool = Spool(
+        tables=tables,
+        reasons={name: code for code, name in enumerate(stored.reasons)},
+        diagnostics=stored.diagnostics,
+        not_positive=stored.not_positive,
+        batches=batches,
+        size=sum(batch.size for batch in batches),
+    )
+    wrong = {one.place: _loaded_wrong(one) for one in stored.wrong}
+    files = FileLines.of(stored.paths, stored.formats, stored.run_counts, wrong)
+    chunk = Chunk(
+        files,
+        stored.references,
+        stored.notes,
+        stored.matched,
+        stored.companions,
+        stored.empty,
+        stored.beside,
+        spool,
+    )
+    chunk.runs = RunLines(files, runs, stored.names)
+    return chunk
+
+
+def _bytes(column: Any) -> memoryview:
+    # That of a large log waits in a file already.
+    here = column.mapped() if isinstance(column, Waiting) else column
+    return np.ascontiguousarray(here).view(np.uint8).data
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise NotImplementedError(f"{type(value).__name__} in what a reader found")
+
+
+def _stored_wrong(place: int, wrong: Wrong) -> _Wrong:
+    error = wrong.error
+    refusal = None if error is None else _Refusal(type(error).__name__, error.message, error.hint)
+    return _Wrong(place, wrong.problem_count, wrong.problems, refusal)
+
+
+def _loaded_wrong(stored: _Wrong) -> Wrong:
+    error: GaplineError | None = None
+    if (refusal := stored.refusal) is not None:
+        # Our own errors alone: a name in a file must not say which class is called.
+        kind = getattr(errors, refusal.kind, TraceError)
+        kind = UnknownFormatError if refusal.kind == UnknownFormatError.__name__ else kind
+        error = (kind if isinstance(kind, type) and issubclass(kind, GaplineError) else TraceError)(
+            refusal.message, hint=refusal.hint
+        )
+    return Wrong(stored.problem_count, stored.problems, error)
+
+
+SUFFIX = ".piece"
+# Tasks that are given out before the first of them is taken back, for each that can run at a time.
+_AHEAD = 3
+# Chunks behind the first that is not read yet: what is known of their files is held.
+_WINDOW = 512
+
+
+def place_beside(target: Path) -> Path:
+    """Return where an import into a directory keeps what it has read: beside it, on the same disk."""
+    place = Path(os.path.realpath(target))
+    return place.parent / f".{place.name}.importing"
+
+
+@contextlib.contextmanager
+def unfinished(target: Path) -> Iterator[Path]:
+    """Hold the folder of an import into `target`, alone; it is removed at the end, and kept when that does not come.
+
+    What an error leaves there is kept as well, unless it is little: it may be a file of many that has to be mended.
+    """
+    folder = place_beside(target)
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"{target}: expected one import at a time, got another that is under way") from None
+        except OSError:
+            # Some network file systems lock no directories: there two imports would be the user's mistake.
+            pass
+        try:
+            yield folder
+        except BaseException:
+            if len(list(folder.glob(f"*{SUFFIX}"))) < 2:
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
+        shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(handle)
+
+
+def name_piece(job: Job, sources: Sequence[Source]) -> str:
+    """Return the name of a piece: another one for other files, changed files, other options or another version."""
+    how = asdict(job)
+    # Where columns wait, and where a worker finds the files, changes nothing about them.
+    del how["in_memory"], how["root"]
+    # Nobody can say whether a function is the one of last time.
+    if isinstance(job.format, Reader):
+        how["format"] = f"{job.format.name} {os.getpid()} {id(job.format)}"
+    facts = [VERSION, plugin_versions(), how, [_facts(source) for source in sources]]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:40] + SUFFIX
+
+
+def _facts(source: Source) -> list[object]:
+    return [source.path, *source.marks, *(source.inside or ())]
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """A chunk as it comes back: of which files, and whether it was read by an import before this one."""
+
+    chunk: Chunk
+    sources: Sequence[Source]
+    kept: bool
+
+
+def read_chunks(
+    job: Job,
+    chunks: Iterable[Sequence[Source]],
+    *,
+    folder: Path | None = None,
+    executor: Executor | None = None,
+    width: int = 1,
+    done: Callable[[int], None] = lambda _files: None,
+) -> Iterator[Handed]:
+    """Yield what each chunk holds, in their order, whoever reads them and in whichever order they are finished.
+
+    Chunks are asked for when somebody has time for them, and let go of when they are handed over.
+
+    Parameters
+    ----------
+    folder
+        Where pieces are kept; those that are there already are not read again. An executor needs one.
+    executor, width
+        Who reads, and how many tasks it works on at a time; without one they are read here.
+    done
+        Is called with the number of files that were finished since the last call.
+    """
+    if folder is None or executor is None:
+        for sources in chunks:
+            yield _read_here(job, sources, folder, done)
+        return
+    pending: dict[int, Future[str]] = {}
+    try:
+        yield from _read_elsewhere(job, chunks, folder, executor, _AHEAD * width, done, pending)
+    except BrokenProcessPool as error:
+        raise EnvironmentLacksError(
+            f"a process that read logs was ended from outside: {error}",
+            hint="the system may have run out of memory (--memory, --jobs 1); what was read is kept: the same command "
+            "goes on from there",
+        ) from error
+    finally:
+        for future in pending.values():
+            future.cancel()
+
+
+def _read_elsewhere(
+    job: Job,
+    chunks: Iterable[Sequence[Source]],
+    folder: Path,
+    executor: Executor,
+    most: int,
+    done: Callable[[int], None],
+    pending: dict[int, Future[str]],
+) -> Iterator[Handed]:
+    """Let others read, at most so many chunks at a time; `pending` has those that were given out."""
+    held: dict[int, tuple[Sequence[Source], Path]] = {}
+    ready: dict[int, bool] = {}
+    coming = iter(chunks)
+    at = following = 0
+    while True:
+        while len(pending) < most and following - at < _WINDOW and (sources := next(coming, ())):
+            held[following] = sources, (piece := folder / name_piece(job, sources))
+            if _kept(piece) is not None:
+                ready[following] = True
+                done(len(sources))
+            else:
+                pending[following] = executor.submit(read_piece, job, sources, str(piece))
+            following += 1
+        if at == following:
+            return
+        if at not in ready:
+            finished, _ = wait(pending.values(), return_when=FIRST_COMPLETED)
+            for number in [number for number, future in pending.items() if future in finished]:
+                pending.pop(number).result()
+                ready[number] = False
+                done(len(held[number][0]))
+        while at in ready:
+            sources, piece = held.pop(at)
+            yield Handed(load_piece(piece), sources, ready.pop(at))
+            at += 1
+
+
+def read_piece(job: Job, sources: Sequence[Source], place: str) -> str:
+    """Read some logs and write what was found as a piece; what a worker does."""
+    with _temporary_files_in(Path(place).parent):
+        save_piece(read_chunk(job, sources), Path(place))
+    return place
+
+
+@contextlib.contextmanager
+def _temporary_files_in(folder: Path) -> Iterator[None]:
+    """Let what waits on disk wait on the disk of the target: elsewhere there may be no room, or no disk but memory."""
+    before, tempfile.tempdir = tempfile.tempdir, str(folder)
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
+
+
+def _read_here(job: Job, sources: Sequence[Source], folder: Path | None, done: Callable[[int], None]) -> Handed:
+    piece = None if folder is None else folder / name_piece(job, sources)
+    if piece is not None and (chunk := _kept(piece)) is not None:
+        done(len(sources))
+        return Handed(chunk, sources, kept=True)
+    if piece is None:
+        return Handed(read_chunk(job, sources, done=lambda: done(1)), sources, kept=False)
+    with _temporary_files_in(piece.parent):
+        chunk = read_chunk(job, sources, done=lambda: done(1))
+        save_piece(chunk, piece)
+    return Handed(chunk, sources, kept=False)
+
+
+def _kept(piece: Path) -> Chunk | None:
+    """Return the chunk of a piece that is there, unless a file that was read through another one has changed."""
+    if not piece.exists():
+        return None
+    try:
+        chunk = load_piece(piece)
+    except TraceError:
+        return None
+    return chunk if all(marks_of(path) == marks for path, marks in chunk.beside.items()) else None

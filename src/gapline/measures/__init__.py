@@ -1,0 +1,1 @@
+"""Classical measures of anytime performance, from the same envelopes."""

@@ -1,0 +1,259 @@
+"""Neighbouring areas: confined primal integral, hypervolume, areas under and between convergence curves."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.campaign.threads import in_slices
+from gapline.contract.reading import TOLERANCE
+from gapline.contract.tables import CURVE_AREAS
+from gapline.envelope.build import Envelopes
+from gapline.envelope.passes import per_run
+from gapline.errors import UsageError
+from gapline.native.compensated_sums import two_sum
+from gapline.native.compilation import compiled
+from gapline.native.kernel_formulas import gap
+from gapline.references.snapshot import Snapshot
+from gapline.scoring.curve import group_curves
+from gapline.scoring.events import steps_apart
+from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel, refuse_signed
+from gapline.scoring.run_references import reference_column
+from gapline.statistics.cells import TIE
+
+Floats = NDArray[np.float64]
+
+
+def confined_primal_integral(
+    envelopes: Envelopes,
+    snapshot: Snapshot,
+    /,
+    *,
+    alpha: float,
+    kernel: str | Kernel = "maxform",
+    tolerance: float = TOLERANCE,
+) -> Floats:
+    """Return, per run, the mean gap under the exponentially decaying weight exp(-t/alpha), over [0, Γ].
+
+    P = Σ gap_i · (exp(-t_i/α) - exp(-t_{i+1}/α)) / (1 - exp(-Γ/α)): early moments count most, and what lies far beyond
+    `alpha` seconds hardly at all, so a longer horizon cannot invert an order. Times α·(1 - exp(-Γ/α)) it is the area.
+    Gap units; smaller is better.
+
+    Missing incumbents: the kernel's value before the first one (1). Beaten references: with the default, the signed
+    max-form, they contribute negatively; under `berthold`, the original, an improvement would count as a loss.
+
+    >>> import gapline as gl
+    >>> run = {"arm": "a", "instance": "i", "seed": 1, "horizon": 10, "trace": [(0, 20.0)]}
+    >>> envelopes = gl.build_envelopes(gl.Campaign.from_runs([run]))
+    >>> snapshot = gl.Snapshot.from_values({"i": 10.0}, name="mine")
+    >>> confined_primal_integral(envelopes, snapshot, alpha=5.0).tolist()
+    [0.5]
+    """
+    if not (math.isfinite(alpha) and alpha > 0):
+        raise UsageError(f"alpha: expected positive seconds, got {alpha}")
+    chosen = parse_kernel(kernel, tolerance=tolerance)
+    if chosen.before is None or chosen.code is KernelCode.CUSTOM:
+        raise UsageError(f"kernel {chosen.name}: expected a built-in one with a value before the first incumbent")
+    return _per_run(envelopes, snapshot, mode=0, a=alpha, b=float(chosen.before), kernel=chosen)
+
+
+def area_over_curve(
+    envelopes: Envelopes, snapshot: Snapshot, /, *, lower: float = 1e-8, upper: float = 1e2, logarithmic: bool = True
+) -> Floats:
+    """Return, per run, the area over the curve of the raw gap, clipped to [lower, upper] and scaled to [0, 1].
+
+    AOCC = 1 - mean over time of (clip(f) - lower) / (upper - lower), with f, lower and upper in log10 unless
+    `logarithmic` is false. Larger is better, unlike the scores.
+
+    Missing incumbents: before the first one the gap counts as `upper`, so an empty run has 0, and so has one that stays
+    above `upper`. Beaten references: everything at or below `lower` is clipped to it, so on the logarithmic scale a
+    reference that is met and one that is beaten look alike.
+
+    >>> import gapline as gl
+    >>> run = {"arm": "a", "instance": "i", "seed": 1, "horizon": 10, "trace": [(5, 10.0)]}
+    >>> envelopes = gl.build_envelopes(gl.Campaign.from_runs([run]))
+    >>> area_over_curve(envelopes, gl.Snapshot.from_values({"i": 10.0}, name="mine")).tolist()
+    [0.5]
+    """
+    if not lower < upper or (logarithmic and not lower > 0):
+        raise UsageError(f"bounds: expected lower < upper (both positive on the log scale), got {lower} and {upper}")
+    return _per_run(envelopes, snapshot, mode=1 if logarithmic else 2, a=lower, b=upper)
+
+
+def time_quality_hypervolume(envelopes: Envelopes, snapshot: Snapshot, /, *, worst_gap: float = 1.0) -> Floats:
+    """Return the hypervolume of each run's time-quality front against the point (Γ, worst_gap), divided by Γ·worst_gap.
+
+    The front holds (time, raw gap) of every step; what it dominates is ∫ max(0, worst_gap - gap(t)) dt. Larger is
+    better; 1 is the reference met at time 0.
+
+    Missing incumbents: no step dominates nothing, so an empty run has 0, and so has one that stays above `worst_gap`,
+    which is the analyst's choice. Beaten references: the volume grows beyond 1.
+    """
+    if not (math.isfinite(worst_gap) and worst_gap > 0):
+        raise UsageError(f"worst_gap: expected a positive raw gap, got {worst_gap}")
+    return _per_run(envelopes, snapshot, mode=3, a=worst_gap, b=0.0)
+
+
+def _per_run(
+    envelopes: Envelopes, snapshot: Snapshot, *, mode: int, a: float, b: float, kernel: str | Kernel = "raw"
+) -> Floats:
+    chosen = parse_kernel(kernel)
+    refuse_signed([chosen], envelopes.scale)
+    references = reference_column(snapshot, envelopes)
+    found: Floats = per_run(_areas, envelopes, references, mode=mode, a=a, b=b, chosen=chosen)
+    return found
+
+
+def _areas(envelopes: Envelopes, references: Floats, *, mode: int, a: float, b: float, chosen: Kernel) -> Floats:
+    first, count = envelopes.runs["first"].to_numpy(), envelopes.runs["count"].to_numpy()
+    horizon = envelopes.runs["horizon"].to_numpy()
+    out = np.empty(len(first))
+
+    def work(low: int, high: int) -> None:
+        _areas_of(
+            low, high, envelopes.time, envelopes.objective, first, count, horizon, references, mode, a, b,
+            int(chosen.code), chosen.parameter, chosen.tolerance, out,
+        )  # fmt: skip
+
+    # Plus one: an empty run takes some time too.
+    in_slices(count, work, each=1)
+    return out
+
+
+@compiled(nogil=True)
+def _areas_of(  # type: ignore[no-untyped-def] # pragma: no cover
+    low, high, time, objective, first, count, horizon, references, mode, a, b, code, parameter, tolerance, out
+):
+    """Integrate one of the areas for runs low:high; `mode` 0 confined, 1, 2 over the curve (log, linear), 3 volume."""
+    for run in range(low, high):
+        end_of_run, reference = horizon[run], references[run]
+        begin, stop = first[run], first[run] + count[run]
+        total, lost, left = 0.0, 0.0, 1.0
+        if mode == 0:
+            # One exponential per step: each step's end is the next one's start.
+            left = math.exp(-(time[begin] if stop > begin else end_of_run) / a)
+            total = b * (1.0 - left)
+        for k in range(begin, stop):
+            now = time[k]
+            then = time[k + 1] if k + 1 < stop else end_of_run
+            here = gap(code, parameter, objective[k], reference, tolerance)
+            if mode == 0:
+                rest = math.exp(-then / a)
+                term = here * (left - rest)
+                left = rest
+            elif mode == 1:
+                clipped = min(max(here, a), b)
+                term = (1.0 - math.log10(clipped / a) / math.log10(b / a)) * (then - now)
+            elif mode == 2:
+                term = (1.0 - (min(max(here, a), b) - a) / (b - a)) * (then - now)
+            else:
+                term = max(0.0, a - here) * (then - now)
+            total, error = two_sum(total, term)
+            lost += error
+        total += lost
+        if mode == 0:
+            out[run] = total / -math.expm1(-end_of_run / a)
+        elif mode == 3:
+            out[run] = total / (end_of_run * a)
+        else:
+            out[run] = total / end_of_run
+
+
+Steps = tuple[Floats, Floats]
+
+
+def curve_areas(
+    envelopes: Envelopes,
+    snapshot: Snapshot,
+    pairs: Sequence[tuple[str, str]],
+    /,
+    *,
+    kernel: str | Kernel = "squeezed",
+    weighting: str = "panel",
+    relative: bool = False,
+    tolerance: float = TOLERANCE,
+) -> pl.DataFrame:
+    """Return the area between the mean curves of each pair of arms, divided by the horizon.
+
+    `signed` is the mean over time of (curve of a) - (curve of b): the difference of their mean scores under the uniform
+    weight, negative where a is better. `absolute` is the mean of its absolute value: as large as `signed` where one
+    curve is never above the other, larger where they cross. `ahead` is the share of the time in which a is below b.
+
+    Missing incumbents: the kernel's value before the first one (1), also for a run that has none. Beaten references:
+    the curve runs below zero. Unbalanced cells: both curves are over the instances that both arms ran; None where there
+    is none.
+
+    >>> import gapline as gl
+    >>> runs = [{"arm": arm, "instance": "i", "seed": 1, "horizon": 10, "trace": trace}
+    ...         for arm, trace in (("a", [(2, 30.0)]), ("b", [(4, 10.0)]))]
+    >>> envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
+    >>> curve_areas(envelopes, gl.Snapshot.from_values({"i": 10.0}, name="mine"), [("a", "b")]).rows()
+    [('a', 'b', 0.2, 0.4, 0.2)]
+    """
+    runs = envelopes.runs
+    units = {arm: frozenset(part) for arm, part in _units(runs).items()}
+    whole: dict[str, Steps] = {}
+    parsed = parse_kernel(kernel, tolerance=tolerance)
+    end = 1.0 if relative else float(runs["horizon"].to_numpy().max())
+
+    def curves(chosen: Envelopes) -> dict[str, Steps]:
+        found = group_curves(chosen, snapshot, parsed, ["arm"], weighting=weighting, relative=relative)
+        return {str(arm): (time, value) for (arm,), time, value, _ in found}
+
+    rows: list[tuple[str, str, float | None, float | None, float | None]] = []
+    for a, b in pairs:
+        both = units[a] & units[b]
+        if not both:
+            rows.append((a, b, None, None, None))
+            continue
+        if units[a] == units[b] == both:
+            # Arms with the same instances share their curves with other pairs.
+            if unseen := [arm for arm in (a, b) if arm not in whole]:
+                whole |= curves(_of(envelopes, unseen, both))
+            rows.append((a, b, *area_between(whole[a], whole[b], end)))
+        else:
+            own = curves(_of(envelopes, (a, b), both))
+            rows.append((a, b, *area_between(own[a], own[b], end)))
+    return pl.DataFrame(rows, schema=CURVE_AREAS, orient="row")
+
+
+def area_between(a: Steps, b: Steps, end: float) -> tuple[float, float, float]:
+    """Return the mean signed and absolute difference of two step curves over [0, end], and where a is below.
+
+    >>> one, other = (np.array([0.0, 5.0]), np.array([1.0, 0.0])), (np.array([0.0]), np.array([0.5]))
+    >>> area_between(one, other, 10.0)
+    (0.0, 0.5, 0.5)
+    """
+    signed, absolute, ahead = _signed_areas(*steps_apart(a, b), end)
+    return float(signed) / end, float(absolute) / end, float(ahead) / end
+
+
+@compiled(nogil=True)
+def _signed_areas(time, difference, end):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Add up a difference of steps, its absolute value, and the time in which it is below zero; compensated."""
+    signed, absolute, ahead = 0.0, 0.0, 0.0
+    lost = np.zeros(3)
+    for k in range(len(time)):
+        width = (time[k + 1] if k + 1 < len(time) else end) - time[k]
+        signed, error = two_sum(signed, width * difference[k])
+        lost[0] += error
+        absolute, error = two_sum(absolute, width * abs(difference[k]))
+        lost[1] += error
+        if difference[k] < -TIE:
+            ahead, error = two_sum(ahead, width)
+            lost[2] += error
+    return signed + lost[0], absolute + lost[1], ahead + lost[2]
+
+
+def _units(runs: pl.DataFrame) -> dict[str, list[tuple[str, str]]]:
+    parts = runs.select("arm", "panel", "instance").unique().partition_by("arm", as_dict=True, include_key=False)
+    return {str(key[0]): part.rows() for key, part in parts.items()}
+
+
+def _of(envelopes: Envelopes, arms: Sequence[str], units: frozenset[tuple[str, str]]) -> Envelopes:
+    wanted = pl.DataFrame(list(units), schema=["panel", "instance"], orient="row")
+    rows = envelopes.runs.select("arm", "panel", "instance").with_row_index("_row")
+    kept = rows.filter(pl.col("arm").is_in(arms)).join(wanted, on=["panel", "instance"], how="semi")
+    return envelopes.select(kept["_row"].sort().to_list())

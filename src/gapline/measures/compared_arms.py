@@ -1,0 +1,96 @@
+"""What the classical comparisons start from: the ranked arms, and their mean score on every instance."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapline.contract.reading import Reading
+from gapline.errors import UsageError
+from gapline.scoring.run_references import ReadTable
+from gapline.scoring.scores import Scores
+from gapline.statistics.cells import Cells, build_cells, score_column
+from gapline.statistics.means import check_horizons
+from gapline.statistics.tails import t_quantile
+
+Floats = NDArray[np.float64]
+# Draws of instances that are all alike differ by the last digits of their fit.
+_ROUNDING = 1e-10
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DrawnTable(ReadTable):
+    """A table that rests on draws of instances, and which draws these were."""
+
+    level: float
+    draws: int
+    seed: int
+
+    @property
+    def drawn(self) -> str:
+        """How intervals of what is no mean are found: draws give the standard error, Student's t the width."""
+        return f"Student's t with the standard error of {self.draws:,} draws of instances (seed {self.seed})"
+
+
+def drawn_ends(draws: Floats, value: Floats, strata: NDArray[np.int64], *, level: float) -> tuple[Floats, Floats]:
+    """Return value ± t · error for columns of draws; not numbers where a panel has one instance, or of one draw.
+
+    Nor where draws differ by rounding alone: without spread there is no interval.
+
+    Draws of n instances have (n - 1)/n of the variance that others have, and n - 1 degrees of freedom: with few
+    instances their percentiles would be far too near.
+
+    >>> low, high = drawn_ends(np.array([[1.0], [3.0]]), np.array([2.0]), np.array([0, 0]), level=0.5)
+    >>> round(float(high[0]), 12)
+    4.0
+    """
+    size = np.bincount(strata)
+    panels, units = np.count_nonzero(size), len(strata)
+    if np.any(size == 1) or len(draws) < 2:
+        return np.full(value.shape, np.nan), np.full(value.shape, np.nan)
+    error = draws.std(axis=0, ddof=1) * np.sqrt(units / (units - panels))
+    error[error <= _ROUNDING * np.maximum(1.0, np.abs(value))] = np.nan
+    reach = t_quantile((1 + level) / 2, units - panels) * error
+    return value - reach, value + reach
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compared:
+    """Scores of one kernel as cells.
+
+    `values` is the score of each run, `means` (arms × units) the mean over the seeds of an instance, NaN where an arm
+    has no run. An instance is a unit, whatever its panel: rank methods know no weights.
+    """
+
+    reading: Reading
+    cells: Cells
+    values: Floats
+    means: Floats
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The arms that ran the same instances: the others are shown, never ranked."""
+        return tuple(arm for arm in self.cells.arms if self.reading.instance_set.ranked(arm))
+
+    def common(self) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return the means of these arms on their instances, and which instances these are."""
+        rows = self.means[[self.cells.arm_number(arm) for arm in self.arms]]
+        chosen: NDArray[np.bool_] = np.all(~np.isnan(rows), axis=0)
+        return rows[:, chosen], chosen
+
+    def pair(self, a: str, b: str) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """Return the means of two arms on the instances that both ran, and which these are."""
+        for name in (a, b):
+            if name in self.reading.tier_two:
+                raise UsageError(f"pair: expected arms of tier 1, got {name!r} of tier 2, which is descriptive")
+        one, other = (self.means[self.cells.arm_number(name)] for name in (a, b))
+        chosen = ~(np.isnan(one) | np.isnan(other))
+        return one[chosen], other[chosen], chosen
+
+
+def compare_cells(scores: Scores, /, *, kernel: str | None = None) -> Compared:
+    """Put the scores of one kernel into cells; a run without a score is refused."""
+    check_horizons(scores.frame)
+    name, values = score_column(scores, kernel)
+    cells = build_cells(scores.frame)
+    return Compared(replace(scores.reading, kernels=(name,)), cells, values, cells.instance_means(values))

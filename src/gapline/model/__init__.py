@@ -1,1 +1,0 @@
-"""The nouns: campaigns, their tables and keys, declared transforms."""

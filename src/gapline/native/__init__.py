@@ -1,0 +1,1 @@
+"""Compiled passes over arrays, each with its NumPy reference."""

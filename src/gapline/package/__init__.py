@@ -1,0 +1,1 @@
+"""Replication packages: pack, verify, run again."""

@@ -1,0 +1,302 @@
+"""The journals of a package: attempts and calibrations, with names of machines and users replaced."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from gapline.contract.file_names import slug
+from gapline.contract.layout import CALIBRATIONS, JOURNALS
+from gapline.contract.tables import RunKey
+from gapline.errors import IntegrityError, listing
+from gapline.files.open_file import open_regular, reason_of
+from gapline.journal.attempts import attempts_of, cells_of
+from gapline.journal.events import decode_record, decode_said
+from gapline.journal.line import EVENTS_FILE, LOG_FILES, ORDER_FILE, is_sealed, seal, unseal
+from gapline.journal.read import MOST_LINE
+from gapline.journal.records import Order, order_document, seal_order
+from gapline.journal.verdicts import VerdictsHead, is_verdict_file
+from gapline.package.scrub import Scrubber, alias_hosts
+from gapline.text import counted
+
+# How what was taken out is listed: of thousands of runs nobody reads a line for each file.
+_IN_ATTEMPT = f"{JOURNALS}/*/*/"
+# Of an order: names by which the run is known, and digests.
+_KEPT = ("arm", "instance", "panel", "condition", "schema")
+_HINT = "put back a copy of it, or move the attempt out of the study"
+
+
+@dataclass(frozen=True, slots=True)
+class Surveyed:
+    """The attempts of a study by cell, in their order, and what their orders say of machines.
+
+    `copies` are folders whose run has a directory of its own; `names` are those of arms, instances and panels.
+    """
+
+    attempts: tuple[Path, ...]
+    copies: tuple[str, ...]
+    hosts: tuple[str, ...]
+    studies: frozenset[str]
+    names: frozenset[str]
+
+    def scrubber(self, hosts: tuple[str, ...] = ()) -> Scrubber:
+        """Return what takes these machines out of texts, and others that are named elsewhere."""
+        return Scrubber(alias_hosts((*self.hosts, *hosts)), studies=self.studies, names=self.names)
+
+
+def survey_attempts(study: Path) -> Surveyed:
+    """Read the orders of all attempts; one that cannot be read is left for the reading of its journal to refuse."""
+    attempts: list[Path] = []
+    copies: list[str] = []
+    hosts: list[str] = []
+    studies, names = set(), set()
+    for cell in cells_of(study):
+        orders = [(attempt, _order(attempt)) for attempt in attempts_of(cell)]
+        known = [order for _, order in orders if order is not None]
+        if known and _is_copy(cell, known[-1]):
+            copies.append(f"{JOURNALS}/{cell.name}")
+            continue
+        attempts += [attempt for attempt, _ in orders]
+        for order in known:
+            hosts.append(order.machine.get("host", ""))
+            studies.add(order.directory)
+            names |= {order.arm, order.instance, order.panel}
+    return Surveyed(tuple(attempts), tuple(copies), tuple(dict.fromkeys(hosts)), frozenset(studies), frozenset(names))
+
+
+def _is_copy(cell: Path, order: Order) -> bool:
+    own = cell.with_name(slug(RunKey(order.arm, order.instance, order.seed)))
+    return own.name != cell.name and own.is_dir()
+
+
+def _order(attempt: Path) -> Order | None:
+    try:
+        return msgspec.json.decode(order_document(attempt), type=Order)
+    except (OSError, ValueError, msgspec.MsgspecError):
+        pass
+    try:
+        with open_regular(attempt / EVENTS_FILE) as stream:
+            return decode_record(unseal(stream.readline(MOST_LINE).removesuffix(b"\n"), 0)[0]).start
+    except (OSError, ValueError, msgspec.MsgspecError):
+        return None
+
+
+def stage_attempts(
+    surveyed: Surveyed, folder: Path, scrub: Scrubber | None, tell: Callable[[int, int], object] = lambda *_: None
+) -> None:
+    """Write the attempts into the journal of a folder, without the machine; as they are where nothing scrubs.
+
+    Raises
+    ------
+    IntegrityError
+        Naming the files that do not verify.
+    """
+    damaged: list[str] = []
+    for number, attempt in enumerate(surveyed.attempts):
+        tell(number, len(surveyed.attempts))
+        target = folder / JOURNALS / attempt.parent.name / attempt.name
+        target.mkdir(parents=True)
+        try:
+            _stage(attempt, target, scrub)
+        except _DamagedError as damage:
+            damaged.append(str(damage))
+    tell(len(surveyed.attempts), len(surveyed.attempts))
+    refuse_damaged(damaged)
+
+
+def refuse_damaged(damaged: list[str]) -> None:
+    """Refuse to pack journals that do not verify."""
+    if damaged:
+        what = counted(len(damaged), "file")
+        raise IntegrityError(f"expected journals that verify, got {what} that do not: {listing(damaged)}", hint=_HINT)
+
+
+class _DamagedError(Exception):
+    pass
+
+
+def attempt_files(attempt: Path) -> list[str]:
+    """Return the names of the files of an attempt that go into a package, whatever lies under them."""
+    known = (ORDER_FILE, EVENTS_FILE, *LOG_FILES)
+    return sorted(path.name for path in attempt.iterdir() if path.name in known or is_verdict_file(path.name))
+
+
+def _stage(attempt: Path, target: Path, scrub: Scrubber | None) -> None:
+    names = attempt_files(attempt)
+    if scrub is None:
+        for name in names:
+            shutil.copyfile(attempt / name, target / name)
+        return
+    checksums = (0, 0)
+    # The journal before its verdicts, which name its checksum.
+    for name in sorted(names, key=lambda name: (name != EVENTS_FILE, name)):
+        path = attempt / name
+        try:
+            if name == ORDER_FILE:
+                (target / name).write_bytes(_scrub_run_json(attempt, scrub))
+            elif name == EVENTS_FILE:
+                with open_regular(path) as source, (target / name).open("xb") as sink:
+                    checksums = _scrub_events(source, sink, scrub)
+            elif is_verdict_file(name):
+                _scrub_verdicts(path, target, scrub, *checksums)
+            else:
+                with open_regular(path) as source, (target / name).open("xb") as sink:
+                    for line in read_lines(source):
+                        sink.write(scrub.line(line, f"{_IN_ATTEMPT}*.log"))
+        except OSError as error:
+            # A full disk names no file: that is no damage.
+            if error.filename is None:
+                raise
+            raise _DamagedError(f"{path}: expected a file, got {reason_of(error)}") from error
+        except (ValueError, msgspec.MsgspecError) as error:
+            raise _DamagedError(f"{path}: {error}") from error
+
+
+def read_lines(source: IO[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a file with their ends."""
+    # However long a line is, memory holds a piece of it.
+    while line := source.readline(MOST_LINE):
+        yield line
+
+
+def _scrub_run_json(attempt: Path, scrub: Scrubber) -> bytes:
+    document = msgspec.json.decode(order_document(attempt), type=dict[str, Any])
+    return seal_order(msgspec.json.encode(scrub_order(document, scrub, f"{_IN_ATTEMPT}{ORDER_FILE}")))
+
+
+def scrub_order(order: dict[str, Any], scrub: Scrubber, where: str) -> dict[str, Any]:
+    """Return an order without the machine; the names of the run and the digests stay."""
+    machine, host = order.get("machine"), None
+    if isinstance(machine, dict) and isinstance(named := machine.get("host"), str):
+        # By its own entry, whatever else is called like it.
+        host = {"host": scrub.host(named, where)}
+        machine = {name: value for name, value in machine.items() if name != "host"}
+    found = {
+        name: value if name in _KEPT else scrub.value(value, where)
+        for name, value in (order | {"machine": machine}).items()
+    }
+    return found if host is None else found | {"machine": host | _fields(found["machine"])}
+
+
+def _fields(value: object) -> dict[str, Any]:
+    assert isinstance(value, dict)
+    return value
+
+
+def _scrub_events(source: IO[bytes], sink: IO[bytes], scrub: Scrubber) -> tuple[int, int]:
+    """Write a journal anew; return the checksum of its last line before and after."""
+    where = f"{_IN_ATTEMPT}{EVENTS_FILE}"
+    before = after = 0
+    for number, line in enumerate(read_lines(source), start=1):
+        if not line.endswith(b"\n"):
+            # Torn, as a killed writer leaves it: there is no line to seal.
+            sink.write(scrub.line(line, where))
+            break
+        try:
+            body, before = unseal(line[:-1], before)
+            body = _scrub_start(body, scrub, where) if number == 1 else _scrub_said(body, scrub, where)
+        except (ValueError, msgspec.MsgspecError) as error:
+            raise ValueError(f"line {number}: {error}") from error
+        sealed, after = seal(body[:-1], after)
+        sink.write(sealed)
+    return before, after
+
+
+def _scrub_start(body: bytes, scrub: Scrubber, where: str) -> bytes:
+    record = msgspec.json.decode(body, type=dict[str, Any])
+    order = record.get("start")
+    if not isinstance(order, dict):
+        raise ValueError("expected the start on the first line")
+    return msgspec.json.encode(record | {"start": scrub_order(order, scrub, where)})
+
+
+def _scrub_said(body: bytes, scrub: Scrubber, where: str) -> bytes:
+    """Scrub what a solver says beside its solution, which is what was checked and stays byte for byte."""
+    if b'"solution"' not in body or not scrub.suspects(body):
+        return scrub.json(body, where)
+    record = decode_record(body)
+    solution = decode_said(record.say).solution if isinstance(record.say, msgspec.Raw) else msgspec.UNSET
+    # Numbers and lists of them have no text in which anything could be changed.
+    if not isinstance(solution, msgspec.Raw) or b'"' not in bytes(solution):
+        return scrub.json(body, where)
+    parts = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
+    said = msgspec.json.decode(parts["say"], type=dict[str, msgspec.Raw])
+    clean = {
+        name: value if name == "solution" else msgspec.Raw(scrub.json(bytes(value), where))
+        for name, value in said.items()
+    }
+    if all(bytes(clean[name]) == bytes(said[name]) for name in said):
+        return body
+    return msgspec.json.encode(parts | {"say": msgspec.Raw(msgspec.json.encode(clean))})
+
+
+def _scrub_verdicts(path: Path, target: Path, scrub: Scrubber, before: int, after: int) -> None:
+    """Write the verdicts on a journal anew, which name its checksum."""
+    where = f"{_IN_ATTEMPT}verdicts-*.jsonl"
+    with open_regular(path) as source:
+        first = source.readline(MOST_LINE).removesuffix(b"\n")
+        sealed = is_sealed(first)
+        body, old = unseal(first, 0) if sealed else (first, 0)
+        head = msgspec.json.decode(body, type=dict[str, Any])
+        known = msgspec.convert(head if sealed else head | {"journal": ""}, VerdictsHead)
+        if sealed and known.journal != f"{before:08x}":
+            raise ValueError(f"expected verdicts on journal {before:08x}, got {known.journal}")
+        if path.name not in known.files:
+            raise ValueError(f"expected the verdicts of {known.label} in {known.files[0]} alone")
+        clean = head | {
+            name: scrub.text(text, where) for name in ("checker", "version", "given") if (text := head.get(name))
+        }
+        if sealed:
+            clean["journal"] = f"{after:08x}"
+        named = msgspec.convert(clean if sealed else clean | {"journal": ""}, VerdictsHead)
+        name, new = named.files[known.files.index(path.name)], 0
+        with (target / name).open("xb") as sink:
+            for number, line in enumerate(chain([first + b"\n"], read_lines(source)), start=1):
+                if not line.endswith(b"\n"):
+                    sink.write(scrub.line(line, where))
+                    break
+                body, old = unseal(line[:-1], 0 if number == 1 else old) if sealed else (line[:-1], 0)
+                body = msgspec.json.encode(clean) if number == 1 else scrub.json(body, where)
+                whole, new = seal(body[:-1], new) if sealed else (body + b"\n", 0)
+                sink.write(whole)
+
+
+def calibrated_hosts(study: Path) -> tuple[str, ...]:
+    """Return the hosts that were calibrated, in the order of the measurements."""
+    return tuple(str(made.get("host", "")) for made in _calibrations(study))
+
+
+def stage_calibrations(study: Path, folder: Path, scrub: Scrubber | None) -> None:
+    """Write the calibrations of a study into a folder, under the names that stand in for the hosts."""
+    if not (study / CALIBRATIONS).is_file():
+        return
+    if scrub is None:
+        shutil.copyfile(study / CALIBRATIONS, folder / CALIBRATIONS)
+        return
+    lines = []
+    for made in _calibrations(study):
+        clean = {
+            name: scrub.host(value, CALIBRATIONS) if name == "host" else scrub.value(value, CALIBRATIONS)
+            for name, value in made.items()
+        }
+        lines.append(seal(msgspec.json.encode(clean)[:-1], 0)[0])
+    (folder / CALIBRATIONS).write_bytes(b"".join(lines))
+
+
+def _calibrations(study: Path) -> list[dict[str, Any]]:
+    path = study / CALIBRATIONS
+    if not path.is_file():
+        return []
+    found = []
+    with open_regular(path) as source:
+        for number, line in enumerate(read_lines(source), 1):
+            whole = line.removesuffix(b"\n")
+            try:
+                found.append(msgspec.json.decode(unseal(whole, 0)[0] if is_sealed(whole) else whole, type=dict))
+            except (ValueError, msgspec.MsgspecError) as error:
+                raise IntegrityError(f"{path}:{number}: expected a calibration, got {error}") from error
+    return found

@@ -1,0 +1,181 @@
+"""The campaign of a package, rebuilt from its journals or copied from an import, with its environment."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from gapline.campaign.campaign import Campaign
+from gapline.campaign.store import is_campaign_file, open_campaign, save_campaign
+from gapline.contract.layout import CAMPAIGN, MANIFEST
+from gapline.contract.tables import CELL
+from gapline.journal.attempts import cells_of
+from gapline.journal.campaign import build_campaign, survey_study
+from gapline.journal.index import Index, Seen
+from gapline.journal.read import read_journal
+from gapline.journal.verdicts import read_verdicts
+from gapline.package.attempts import Surveyed
+from gapline.package.scrub import Scrubber
+
+
+@dataclass(slots=True)
+class Rebuilt:
+    """A campaign, and which of the files that it was made of do not verify."""
+
+    campaign: Campaign
+    damaged: list[str] = field(default_factory=list)
+
+
+def has_journals(folder: Path) -> bool:
+    """Say whether a study has runs of its own: an imported one has a campaign alone."""
+    return bool(cells_of(folder))
+
+
+def rebuild_campaign(folder: Path, note: Callable[[Seen], object] = lambda _: None) -> Rebuilt:
+    """Read all journals and verdicts of a folder, and make its campaign; `note` is told of each attempt.
+
+    The same journals give the same campaign, whatever the folder is called.
+    """
+    index = _Noting(folder, note)
+    campaign = build_campaign(survey_study(folder, index), index)
+    return Rebuilt(placeless(campaign, folder), [_placeless(one, folder) for one in index.damaged])
+
+
+def placeless(campaign: Campaign, folder: Path) -> Campaign:
+    """Return a campaign that names its files by their path in the folder, and the folder `.`."""
+    return replace(campaign, diagnostics=campaign.diagnostics.retold(lambda text: _placeless(text, folder)))
+
+
+def _placeless(text: str, folder: Path) -> str:
+    return text.replace(f"{folder}/", "").replace(str(folder), ".")
+
+
+class _Noting(Index):
+    """An index that knows nothing, and notes what it reads."""
+
+    def __init__(self, folder: Path, note: Callable[[Seen], object]) -> None:
+        super().__init__(folder, keep=False)
+        self._tell = note
+        self.damaged: list[str] = []
+
+    def read(self, attempt: Path) -> Seen:
+        """Read an attempt; nothing of it is kept, so that it is the same whether its files were just written."""
+        outcome = read_journal(attempt)
+        seen = Seen(outcome, list(read_verdicts(outcome)), None)
+        self.damaged += filter(None, (seen.outcome.corruption, seen.outcome.unordered))
+        self.damaged += [one.damage for one in seen.verdicts if one.damage is not None]
+        self._tell(seen)
+        return seen
+
+
+_MANIFEST, _RUNS = f"{CAMPAIGN}/{MANIFEST}", f"{CAMPAIGN}/runs.parquet"
+
+
+def survey_imported(study: Path, surveyed: Surveyed) -> Surveyed:
+    """Add the hosts and names that a campaign states; one of journals says nothing that they do not."""
+    if surveyed.attempts:
+        return surveyed
+    runs = open_campaign(study / CAMPAIGN).runs
+    hosts = runs.sort(CELL)["host"].drop_nulls().cast(pl.String).to_list() if "host" in runs.columns else []
+    names = {str(name) for column in ("arm", "panel", "instance") for name in runs[column].unique()}
+    return replace(surveyed, hosts=tuple(dict.fromkeys(hosts)), names=surveyed.names | names)
+
+
+def stage_campaign(study: Path, folder: Path, scrub: Scrubber | None) -> Campaign:
+    """Write the campaign of a study into a folder, verified, and return it; as it is where nothing is taken out."""
+    campaign = open_campaign(study / CAMPAIGN)
+    clean = campaign if scrub is None else scrubbed_campaign(campaign, scrub)
+    if clean is campaign:
+        for file in campaign_files(study):
+            target = folder / file.relative_to(study)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
+    else:
+        save_campaign(clean, folder / CAMPAIGN)
+    return open_campaign(folder / CAMPAIGN)
+
+
+def campaign_files(study: Path) -> list[Path]:
+    """Return the files of the campaign of a study, links in their place included, whatever else lies there."""
+    place = study / CAMPAIGN
+    found = (Path(folder, name) for folder, _, names in os.walk(place) for name in names)
+    return sorted(file for file in found if is_campaign_file(file.relative_to(place).as_posix()))
+
+
+def scrubbed_campaign(campaign: Campaign, scrub: Scrubber) -> Campaign:
+    """Return a campaign without the machine in its texts; the same one where there is nothing to take out."""
+    diagnostics = campaign.diagnostics.retold(lambda text: scrub.text(text, _MANIFEST))
+    facts = {name: scrub.text(text, _MANIFEST) for name, text in campaign.facts.items()}
+    reasons = tuple(scrub.text(text, _MANIFEST) for text in campaign.reasons)
+    texts = [name for name, kind in campaign.runs.schema.items() if kind == pl.String and name not in CELL]
+    columns = [_scrubbed_column(campaign.runs[name], scrub) for name in texts]
+    if not scrub.list_taken():
+        return campaign
+    return replace(
+        campaign, runs=campaign.runs.with_columns(columns), facts=facts, reasons=reasons, diagnostics=diagnostics
+    )
+
+
+def _scrubbed_column(column: pl.Series, scrub: Scrubber) -> pl.Series:
+    # Each text once, however many runs have it.
+    each = {
+        text: scrub.host(text, _RUNS) if column.name == "host" else scrub.text(text, _RUNS)
+        for text in column.unique(maintain_order=True).drop_nulls().to_list()
+    }
+    changed = {old: new for old, new in each.items() if old != new}
+    return column.replace(changed) if changed else column
+
+
+# Of the machine in an order: versions have lists of their own.
+_VERSIONS = ("gapline", "python")
+
+
+class Environment:
+    """What the attempts of a study say of where they ran; instances by the digests under which they were solved."""
+
+    def __init__(self) -> None:
+        self._versions: dict[str, set[str]] = {name: set() for name in _VERSIONS}
+        self._solvers: dict[str, set[str]] = {}
+        self._machines: dict[tuple[tuple[str, str], ...], None] = {}
+        self.solved: dict[str, set[str]] = {}
+        self.problems: dict[str, set[str]] = {}
+
+    def note(self, seen: Seen) -> None:
+        """Take an attempt."""
+        outcome = seen.outcome
+        order = outcome.order
+        if order is None:
+            return
+        for name in _VERSIONS:
+            self._versions[name].update(filter(None, [order.machine.get(name)]))
+        facts = {"machine": order.machine.get("host", "")}
+        facts |= {name: fact for name, fact in order.machine.items() if name not in ("host", *_VERSIONS)}
+        if order.machine:
+            self._machines[tuple(facts.items())] = None
+        version = " ".join(filter(None, (outcome.solver, outcome.version)))
+        self._solvers.setdefault(order.arm, set()).update(filter(None, [version]))
+        for name, known in (("instance_digest", self.solved), ("problem_digest", self.problems)):
+            known.setdefault(order.instance, set()).update(map(str, filter(None, [order.carried.get(name)])))
+
+    def document(self, campaign: Campaign) -> dict[str, Any]:
+        """Return it for JSON; of an imported campaign, what its columns say."""
+        if not self._solvers and "solver_version" in campaign.runs.columns:
+            rows = campaign.runs.select("arm", pl.col("solver_version").cast(pl.String)).unique().iter_rows()
+            for arm, version in rows:
+                self._solvers.setdefault(arm, set()).update(filter(None, [version]))
+        solvers = {arm: ", ".join(sorted(versions)) for arm, versions in sorted(self._solvers.items()) if versions}
+        return {
+            **{name: sorted(versions) for name, versions in self._versions.items()},
+            "solvers": solvers,
+            "checker": campaign.facts.get("checker"),
+            "machines": [dict(facts) for facts in sorted(self._machines, key=_by_machine)],
+        }
+
+
+def _by_machine(facts: Iterable[tuple[str, str]]) -> list[tuple[int, str]]:
+    # host-2 before host-10.
+    return [(len(value), value) for _, value in facts]

@@ -1,0 +1,1 @@
+"""What `gapline verify` checks: one module per kind of evidence."""

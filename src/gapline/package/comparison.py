@@ -1,0 +1,345 @@
+"""Original against replication: the same runs aligned, signs of contrasts and orders of arms compared."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from gapline.campaign.campaign import Campaign
+from gapline.contract.tables import CELL
+from gapline.envelope.build import Envelopes, build_envelopes
+from gapline.errors import MixedScoresError, listing
+from gapline.package.conditions import Recorded, conditions, count_disturbed
+from gapline.references.choice import LabelledSnapshot, label_reference
+from gapline.references.policy import Policy, analysis_snapshot
+from gapline.statistics.bootstrap import Bootstrap
+from gapline.statistics.cells import TIE, finite_or_none
+from gapline.statistics.contrasts import Contrasts, contrasts
+from gapline.study import Study
+from gapline.study.comparison import Side, paired_scores, panel_differences, refuse_other_question, verdict
+from gapline.study.coverage import count_cells
+from gapline.study.replication import Agreement, Conclusion, Measured, Origin, RankAgreement, Replicated, Shift
+
+
+def order_of(difference: float | None) -> int | None:
+    """Return which arm is better by a difference: -1 the first, 1 the second, 0 neither; None without one.
+
+    >>> order_of(-0.1), order_of(1e-13), order_of(None)
+    (-1, 0, None)
+    """
+    if difference is None:
+        return None
+    return 0 if abs(difference) < TIE else (1 if difference > 0 else -1)
+
+
+def judge_agreement(old: Measured, new: Measured) -> Agreement:
+    """Say what became of a difference.
+
+    >>> told = Measured(instances=9, difference=-0.2, low=-0.3, high=-0.1)
+    >>> open_ = Measured(instances=9, difference=0.1, low=-0.3, high=0.5)
+    >>> turned = Measured(instances=9, difference=0.2, low=0.1, high=0.3)
+    >>> [judge_agreement(told, other).value for other in (told, open_, turned)]
+    ['agrees', 'differs in sign, not told apart', 'contradicts']
+    """
+    if any(one.difference is None or one.low is None for one in (old, new)):
+        return Agreement.NOT_TESTED
+    same = order_of(old.difference) == order_of(new.difference)
+    if old.told_apart and new.told_apart:
+        # By the intervals: one by bootstrap need not hold the difference that it is of.
+        return Agreement.AGREES if _side(old) == _side(new) else Agreement.CONTRADICTS
+    return Agreement.SAME_SIGN if same else Agreement.OTHER_SIGN
+
+
+def _side(told: Measured) -> bool:
+    return told.low is not None and told.low > 0
+
+
+def rank_agreement(old: Sequence[float], new: Sequence[float]) -> RankAgreement:
+    """Return Kendall's tau-b of two lists of means, each pair of arms looked at; means nearer than 1e-12 are tied.
+
+    With C concordant and D discordant pairs, T of them tied on the one side alone and U on the other alone,
+    tau = (C - D) / √((C + D + T)(C + D + U)): 1 for the same order, -1 for the reverse one.
+
+    >>> rank_agreement([1.0, 2.0, 3.0], [1.0, 3.0, 2.0]).tau
+    0.3333333333333333
+    """
+    counts = dict.fromkeys(("concordant", "discordant", "tied_old", "tied_new", "tied_both"), 0)
+    for i, j in combinations(range(len(old)), 2):
+        one, two = order_of(old[i] - old[j]), order_of(new[i] - new[j])
+        if one == 0 or two == 0:
+            counts["tied_both" if one == two else "tied_old" if one == 0 else "tied_new"] += 1
+        else:
+            counts["concordant" if one == two else "discordant"] += 1
+    ordered = counts["concordant"] + counts["discordant"]
+    # A root of the product of two whole numbers: exact where both sides have the same ties.
+    product = (ordered + counts["tied_old"]) * (ordered + counts["tied_new"])
+    tau = (counts["concordant"] - counts["discordant"]) / math.sqrt(product) if product else None
+    return RankAgreement(arms=len(old), tau=tau, **counts)
+
+
+OLD, NEW = "there", "here"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Aligned:
+    """Both studies over the same cells; `lacking_old` and `lacking_new` of the planned ones have no run there or here.
+
+    `horizons` says at which horizons both are scored, and what was announced where that differs.
+    """
+
+    old: Study
+    new: Study
+    planned: int
+    lacking_old: int
+    lacking_new: int
+    horizons: str
+
+
+def align(old: Study, new: Study, /) -> Aligned:
+    """Restrict two studies to the cells that the new one plans and both ran.
+
+    Raises
+    ------
+    MixedScoresError
+        Where they have no run in common, solved other files under one name, or read their runs under other choices.
+    """
+    rows = [study.envelopes.runs.select(*CELL, "horizon", "announced").with_row_index("row") for study in (old, new)]
+    shared = rows[0].join(rows[1], on=CELL, suffix="_new", maintain_order="left_right").sort(CELL)
+    if not shared.height:
+        raise MixedScoresError("expected runs that both studies have, got none of the same arm, instance and seed")
+    _refuse_other_instances(old, new, shared)
+    # Nothing was seen beyond the shorter of the two.
+    shorter = shared.select(pl.min_horizontal("horizon", "horizon_new")).to_series()
+    planned = new.cells.select(CELL)
+    cells = planned.join(shared.select(CELL, state=pl.lit("done")), on=CELL, how="left", maintain_order="left")
+    cells = cells.with_columns(pl.col("state").fill_null("missing"))
+    sides = [
+        _narrow(study, shared[column].to_list(), shorter.to_numpy())
+        for study, column in ((old, "row"), (new, "row_new"))
+    ]
+    references = _references(old, new, sides)
+    pairs = tuple(pair for pair in old.declared if set(pair) <= set(shared["arm"]) and pair in new.declared)
+    narrowed = [
+        replace(
+            study,
+            campaign=campaign,
+            envelopes=envelopes,
+            references=(entry,),
+            kernels=study.kernels[:1],
+            declared=pairs,
+            statistics=(),
+            tier_two=tuple(arm for arm in old.tier_two if arm in set(shared["arm"])),
+            # How sure one is of a difference is asked of both in the same way.
+            **{name: getattr(old, name) for name in ("interval", "level", "draws", "seed", "simultaneous")},
+            planned=cells,
+            coverage=count_cells(envelopes.runs, cells, entry.label, planned=True, filled=False, removed=0),
+        )
+        for study, (campaign, envelopes), entry in zip((old, new), sides, references, strict=True)
+    ]
+    arm = str(shared["arm"][0])
+    refuse_other_question(*(Side(name, arm, study) for name, study in zip((OLD, NEW), narrowed, strict=True)))
+    lacking = [planned.join(frame, on=CELL, how="anti").height for frame in rows]
+    return Aligned(narrowed[0], narrowed[1], planned.height, lacking[0], lacking[1], _horizon_words(shared, shorter))
+
+
+def _narrow(study: Study, rows: list[int], horizons: np.ndarray) -> tuple[Campaign, Envelopes]:
+    """Keep some rows of the runs, in this order, at shorter horizons where they have longer ones."""
+    chosen = study.envelopes.runs[rows]
+    kept = study.campaign.runs.with_row_index("_row").join(
+        chosen.select(CELL), on=CELL, how="right", maintain_order="right"
+    )
+    campaign = replace(study.campaign, runs=study.campaign.runs[kept["_row"].to_list()])
+    scale = study.envelopes.scale.without(set(study.envelopes.scale.by_instance) - set(chosen["instance"]))
+    if (chosen["horizon"].to_numpy() == horizons).all():
+        return campaign, replace(study.envelopes.select(rows), scale=scale)
+    unchecked = study.envelopes.unchecked
+    return campaign, build_envelopes(campaign, horizon=horizons, transform=scale, unchecked=unchecked, allow_empty=True)
+
+
+def _references(
+    old: Study, new: Study, sides: list[tuple[Campaign, Envelopes]]
+) -> tuple[LabelledSnapshot, LabelledSnapshot]:
+    """Return what both are read against: the declared snapshot, or one that is folded from the runs of both."""
+    entries = [study.references[0] for study in (old, new)]
+    if all(entry.policy == Policy.ANALYSIS for entry in entries):
+        # One folded from each side alone would flatter it: neither could be beaten by the other.
+        stored = old.stored[0] if old.stored else None
+        first = analysis_snapshot(stored, sides[0][1], tolerance=old.tolerance)
+        name = f"{stored.name if stored else 'campaign'} + both campaigns"
+        both = analysis_snapshot(first, sides[1][1], tolerance=old.tolerance, name=name)
+        entries = [replace(entry, snapshot=both) for entry in entries]
+    found = [
+        LabelledSnapshot(entry.snapshot, label_reference(entry.snapshot, envelopes, policy=entry.policy))
+        for entry, (_, envelopes) in zip(entries, sides, strict=True)
+    ]
+    return found[0], found[1]
+
+
+def _refuse_other_instances(old: Study, new: Study, shared: pl.DataFrame) -> None:
+    frames = [study.envelopes.runs for study in (old, new)]
+    if any("instance_digest" not in frame.columns for frame in frames):
+        return
+    seen = [
+        frame.join(shared.select(CELL), on=CELL, how="semi").select("instance", "instance_digest").drop_nulls().unique()
+        for frame in frames
+    ]
+    joined = seen[0].join(seen[1], on="instance", suffix="_new")
+    other = joined.filter(pl.col("instance_digest") != pl.col("instance_digest_new"))["instance"].unique().sort()
+    if len(other):
+        raise MixedScoresError(f"expected the same instance files there and here, got others of {listing(other)}")
+
+
+def _horizon_words(shared: pl.DataFrame, shorter: pl.Series) -> str:
+    """Say at which horizons both are scored, and on which ones the scores are conditional where these differ."""
+    scored = f"scored at {_seconds(shorter)}"
+    told = [shared["announced"], shared["announced_new"]]
+    if (told[0].eq_missing(told[1])).all() and told[0].eq_missing(shorter).all():
+        return scored
+    return (
+        f"{scored}; announced to the solvers: {_seconds(told[0])} there, {_seconds(told[1])} here: "
+        "a score is conditional on the announced horizon"
+    )
+
+
+def _seconds(values: pl.Series) -> str:
+    known = values.drop_nulls().unique().sort()
+    return f"{listing((f'{value:g}' for value in known), most=4)} s" if len(known) else "none stated"
+
+
+Pair = tuple[str, str]
+
+
+def compare_studies(
+    old: Study,
+    new: Study,
+    /,
+    *,
+    recorded: tuple[Recorded, Recorded] = (Recorded(), Recorded()),
+    origin: Origin | None = None,
+) -> Replicated:
+    """Compare two studies of one plan on the runs that both have, under one reading and against one reference.
+
+    Every declared contrast is looked at, or without one every pair of compared arms; scores, intervals and the paired
+    shift of each arm are those of `gapline.contrasts` and `gapline.compare`. `recorded` is what the journals say of
+    machine and versions, `origin` the package of the old study.
+
+    Raises
+    ------
+    MixedScoresError
+        Where the two answer different questions, or have no run in common.
+    """
+    both = align(old, new)
+    pairs = both.old.declared or tuple(combinations(both.old.ranked_arms, 2))
+    tested = [_contrasts(study, pairs) for study in (both.old, both.new)]
+    first = both.old
+    notes = [f"{name}: {note}" for name, one in zip((OLD, NEW), tested, strict=True) if one for note in one.notes()]
+    notes += [
+        f"{name}: no intervals, {study.no_intervals}"
+        for name, study in ((OLD, both.old), (NEW, both.new))
+        if study.no_intervals
+    ]
+    policies = [study.references[0].policy for study in (both.old, both.new)]
+    if policies[0] != policies[1]:
+        notes.append(f"the reference is {policies[0]} for the runs there and {policies[1]} for those here")
+    for name, study in ((OLD, both.old), (NEW, both.new)):
+        if disturbed := count_disturbed(study):
+            notes.append(
+                f"{name}: {disturbed:,} of {len(study.envelopes):,} runs were disturbed by other work on the machine; "
+                "a shift may come from that"
+            )
+    alarms = [f"{name}: {alarm}" for name, study in ((OLD, old), (NEW, new)) for alarm in study.alarms]
+    return Replicated(
+        conclusions=tuple(_conclusion(pair, *tested, declared=pair in first.declared) for pair in pairs),
+        ranks=_ranks(both),
+        shifts=tuple(shift for arm in sorted(set(first.envelopes.runs["arm"])) for shift in _shifts(both, arm)),
+        conditions=conditions(both.old, both.new, recorded),
+        runs=len(first.envelopes),
+        planned=both.planned,
+        lacking_old=both.lacking_old,
+        lacking_new=both.lacking_new,
+        kernel=first.kernels[0],
+        level=first.level,
+        how="" if tested[0] is None else tested[0].how,
+        reading=both.new.reading.line(),
+        horizons=both.horizons,
+        campaign=new.campaign_digest,
+        notes=tuple(dict.fromkeys(notes)),
+        alarms=tuple(alarms),
+        origin=origin,
+    )
+
+
+def _contrasts(study: Study, pairs: tuple[Pair, ...]) -> Contrasts | None:
+    if study.no_intervals:
+        return None
+    chosen: dict[str, Any] = {"declared": pairs, "exploratory": ()} if study.declared else {"exploratory": pairs}
+    return contrasts(
+        study.bootstrap, method=study.interval, level=study.level, simultaneous=study.simultaneous, **chosen
+    )
+
+
+def _conclusion(pair: Pair, old: Contrasts | None, new: Contrasts | None, *, declared: bool) -> Conclusion:
+    one, two = _measured(pair, old), _measured(pair, new)
+    orders = [order_of(side.difference) for side in (one, two)]
+    return Conclusion(
+        a=pair[0],
+        b=pair[1],
+        declared=declared,
+        old=one,
+        new=two,
+        order_agrees=None if None in orders else orders[0] == orders[1],
+        agreement=judge_agreement(one, two),
+    )
+
+
+def _measured(pair: Pair, tested: Contrasts | None) -> Measured:
+    if tested is None:
+        return Measured(instances=0, reason="some run has no score")
+    row = next(row for row in tested.frame.iter_rows(named=True) if (row["a"], row["b"]) == pair)
+    return Measured(**{name: row[name] for name in Measured.__struct_fields__})
+
+
+def _ranks(both: Aligned) -> RankAgreement:
+    kernel = both.old.kernels[0]
+    means = [dict(study.summary.frame.select("arm", kernel).iter_rows()) for study in (both.old, both.new)]
+    arms = [arm for arm in both.old.ranked_arms if all(side[arm] is not None for side in means)]
+    return rank_agreement(*([float(side[arm]) for arm in arms] for side in means))
+
+
+def _shifts(both: Aligned, arm: str) -> Iterator[Shift]:
+    """Yield how an arm moved: over all panels, then in each; a descriptive arm without intervals."""
+    tier = 2 if arm in both.old.tier_two else 1
+    lead = both.old
+    try:
+        boot = Bootstrap(
+            paired_scores(Side(OLD, arm, both.old), Side(NEW, arm, both.new)),
+            weighting=lead.weighting,
+            draws=lead.draws,
+            seed=lead.seed,
+        )
+    except MixedScoresError:
+        # Some run has no score under this kernel; why is said once for all arms.
+        return
+    whole = boot.difference("2", "1")
+    judged = whole.judge(method=lead.interval, level=lead.level)
+    rows: list[dict[str, Any]] = [
+        {"panel": None, "instances": whole.instances, "first": finite_or_none(whole.parts[1])}
+        | {"second": finite_or_none(whole.parts[0]), "difference": finite_or_none(whole.value)}
+        | {"low": judged.low, "high": judged.high, "reason": judged.reason}
+    ]
+    for row in [*rows, *panel_differences(boot, lead.interval, lead.level).iter_rows(named=True)]:
+        tests = {name: row[name] for name in ("low", "high", "reason")}
+        tests["verdict"] = None if row["low"] is None else verdict(row["low"], row["high"])
+        yield Shift(
+            arm=arm,
+            tier=tier,
+            **{name: row[name] for name in ("panel", "instances")},
+            old=row["first"],
+            new=row["second"],
+            shift=row["difference"],
+            **(tests if tier == 1 else {}),
+        )

@@ -1,0 +1,122 @@
+"""The file of a package, .zip or .tar.zst: the same members give the same bytes, with their digests."""
+
+import hashlib
+import os
+import tarfile
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gapline.contract.layout import SUFFIXES, SUMS
+from gapline.errors import EnvironmentLacksError, UsageError, import_extra
+from gapline.files.archives import write_zip
+from gapline.files.atomic_write import refuse_no_file, write_atomically
+from gapline.files.digests import directory_identifier, sums_text
+from gapline.files.open_file import open_regular
+
+# 1980-01-01, the first date that a zip can state: the same in both.
+_STAMP = 315_532_800
+_LEVEL = 12
+Tell = Callable[[int, int], object]
+
+
+def check_target(target: Path, *, stored: bool = False) -> str:
+    """Return the suffix of a file to be written, before anything is done for it.
+
+    Raises
+    ------
+    UsageError, EnvironmentLacksError
+        When its name is not that of a package, or what packs it is not installed.
+    """
+    suffix = next((suffix for suffix in SUFFIXES if target.name.endswith(suffix)), None)
+    if suffix is None or target.name == suffix:
+        raise UsageError(f"{target}: expected a name that ends in {' or '.join(SUFFIXES)}, got {target.name!r}")
+    refuse_no_file(target)
+    if suffix == ".zip":
+        return suffix
+    if stored:
+        raise UsageError(f"{target}: expected a .zip for --stored, got {suffix}, which is packed by what it is")
+    _zstandard(target)
+    return suffix
+
+
+def _zstandard(target: Path) -> Any:
+    try:
+        return import_extra("zstandard", "zst")
+    except EnvironmentLacksError as error:
+        raise EnvironmentLacksError(f"{target}: {error.message}", hint=f"{error.hint}, or -o a .zip") from None
+
+
+def write_container(
+    target: Path, files: dict[str, Path], *, executable: Collection[str], stored: bool = False, tell: Tell
+) -> None:
+    """Write files under their names into a package, as a whole or not at all; files are read piece by piece."""
+    if check_target(target, stored=stored) == ".zip":
+        write_zip(target, dict(files), executable=executable, stored=stored, tell=tell)
+        return
+    # One thread: with more of them the bytes would depend on how many.
+    packer = _zstandard(target).ZstdCompressor(level=_LEVEL, write_checksum=True, threads=0)
+
+    def fill(stream: Any) -> None:
+        with (
+            packer.stream_writer(stream, closefd=False) as packed,
+            tarfile.open(fileobj=packed, mode="w|", format=tarfile.PAX_FORMAT) as archive,
+        ):
+            for number, name in enumerate(sorted(files)):
+                tell(number, len(files))
+                with open_regular(files[name]) as source:
+                    archive.addfile(_member(name, source, executable=name in executable), source)
+            tell(len(files), len(files))
+
+    write_atomically(target, fill)
+
+
+def _member(name: str, source: Any, *, executable: bool) -> tarfile.TarInfo:
+    member = tarfile.TarInfo(name)
+    member.size = source.seek(0, 2)
+    source.seek(0)
+    member.mtime, member.mode = _STAMP, 0o755 if executable else 0o644
+    return member
+
+
+_BITE = 1 << 20
+
+
+class Fingerprint(NamedTuple):
+    """The sha256 of a file, and the hash that git gives it."""
+
+    sha256: str
+    blob: bytes
+
+
+def fingerprint(path: Path) -> Fingerprint:
+    """Read a file once and return both of its hashes."""
+    with open_regular(path) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        # git chose SHA-1; what is verified are the sha256 sums beside it.
+        sha256, blob = hashlib.sha256(), hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+        while piece := stream.read(_BITE):
+            sha256.update(piece)
+            blob.update(piece)
+    return Fingerprint(f"sha256:{sha256.hexdigest()}", blob.digest())
+
+
+def staged_files(folder: Path) -> list[str]:
+    """Return the names of all files of a folder, sorted."""
+    found: list[str] = []
+    for place, _, files in os.walk(folder):
+        inside = Path(place).relative_to(folder)
+        found += [(inside / name).as_posix() for name in files]
+    return sorted(found)
+
+
+def write_sums(folder: Path, names: Iterable[str]) -> dict[str, Fingerprint]:
+    """Write the list of sums of a folder's files; return what every file is known by, the list included."""
+    found = {name: fingerprint(folder / name) for name in names if name != SUMS}
+    (folder / SUMS).write_text(sums_text({name: one.sha256 for name, one in found.items()}), encoding="utf-8")
+    return found | {SUMS: fingerprint(folder / SUMS)}
+
+
+def swhid_of(files: Mapping[str, Fingerprint], executable: Collection[str]) -> str:
+    """Return the SWHID of a directory with these files."""
+    return directory_identifier({name: (one.blob, name in executable) for name, one in files.items()})

@@ -1,0 +1,305 @@
+"""The files of a package: which parts of a study go in, including modules that its code imports."""
+
+import ast
+import os
+import shlex
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from gapline.campaign.store import file_digest
+from gapline.contract.contract import Contract, ContractFile
+from gapline.contract.instance_digest import files_beside, problem_digest_of
+from gapline.contract.layout import (
+    CAMPAIGN,
+    CARRIED_REFERENCES,
+    CITATION,
+    CONTRACT_FILE,
+    CRATE,
+    DOCUMENT,
+    JOURNALS,
+    README,
+    REFERENCES,
+    REGISTER,
+    RESULTS,
+    SUMS,
+    ZENODO,
+    PackedInstance,
+)
+from gapline.contract.user_code import code_file
+from gapline.errors import IntegrityError, UsageError, listing
+from gapline.files.open_file import read_document
+from gapline.journal.register import read_register
+from gapline.package.left_out import LINK, LeftOut, is_hidden, list_left_out, odd_file, walk_files
+from gapline.references.diff import index_snapshots
+from gapline.references.snapshot import Snapshot
+from gapline.solvers import program_files
+
+
+def with_imports(files: Iterable[Path], folder: Path) -> set[Path]:
+    """Return Python files of a folder and those of it that they import, directly or through each other.
+
+    A module is looked for beside the file that imports it and in the folder itself, as Python does for a program and
+    for code that is loaded from a study; of a package all modules are taken.
+    """
+    found: set[Path] = set()
+    waiting = list(files)
+    while waiting:
+        file = waiting.pop()
+        if file in found:
+            continue
+        found.add(file)
+        if file.name == "__init__.py":
+            waiting += (path for path in file.parent.rglob("*.py") if not is_hidden(path.relative_to(folder)))
+        if file.suffix == ".py":
+            waiting += [there for name in _imported(file) for there in _places(name, file, folder)]
+    return found
+
+
+def _imported(file: Path) -> Iterator[str]:
+    try:
+        tree = ast.parse(read_document(file))
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        # Whatever it is, no Python of ours reads it.
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ([node.module] if node.module else [alias.name for alias in node.names])
+
+
+def _places(name: str, file: Path, folder: Path) -> Iterator[Path]:
+    first, *rest = name.split(".")
+    for parent in dict.fromkeys((file.parent, folder)):
+        for place in (
+            parent / first / "__init__.py",
+            parent.joinpath(first, *rest).with_suffix(".py"),
+            parent / f"{first}.py",
+        ):
+            if place.is_file() and place.is_relative_to(folder):
+                yield place
+
+
+OWN = (README, SUMS, DOCUMENT, CRATE, CITATION, ZENODO)
+NOT_STATED = "not stated"
+
+
+@dataclass(slots=True)
+class Contents:
+    """Files of the study by their names in the package, instances by name, digests of snapshots, what is left out.
+
+    `programs` are the files that commands, options, checkers and kernels of the contract name, and what these import.
+    """
+
+    files: dict[str, Path] = field(default_factory=dict)
+    instances: dict[str, PackedInstance] = field(default_factory=dict)
+    snapshots: dict[str, str] = field(default_factory=dict)
+    left_out: list[LeftOut] = field(default_factory=list)
+    programs: list[str] = field(default_factory=list)
+
+    def executable(self, name: str) -> bool:
+        """Say whether a file of the user's can be executed; those that we write cannot."""
+        return name in self.files and bool(self.files[name].stat().st_mode & 0o100)
+
+
+def find_contents(
+    study: Path,
+    contract: Contract,
+    *,
+    without_instances: bool = False,
+    also: Sequence[str] = (),
+    copies: Iterable[str] = (),
+    beside: Iterable[Path] = (),
+) -> Contents:
+    """Find the files of a study that its contract names; those in `beside` are not listed as left out.
+
+    Raises
+    ------
+    IntegrityError
+        When a snapshot or the register does not verify.
+    UsageError
+        When a file lies outside of the study, or its name cannot be that of a member.
+    """
+    found = Contents()
+    _add(found, study, CONTRACT_FILE)
+    read_register(study)
+    if (study / JOURNALS / REGISTER).is_file():
+        _add(found, study, f"{JOURNALS}/{REGISTER}")
+    _add_instances(found, study, contract, include=not without_instances)
+    _add_programs(found, study, contract)
+    _add_snapshots(found, study, contract)
+    for name in _also(study, also):
+        _add(found, study, name)
+    _refuse_names(study, found.files)
+    known = [name for one in found.instances.values() for name in (one.path, *one.beside)]
+    named = [*found.files, *map(os.path.normpath, known)]
+    told = {one.path for one in found.left_out}
+    others = list_left_out(study, named, copies=copies, beside=beside)
+    found.left_out += [one for one in others if one.path not in told]
+    found.left_out.sort()
+    return found
+
+
+def refuse_odd_files(study: Path, files: Iterable[Path]) -> None:
+    """Refuse files of the study that are symbolic links, lie behind one, or are pipes or devices.
+
+    Raises
+    ------
+    UsageError
+        With each of them, and where it leads.
+    """
+    if odd := sorted({found for file in files if (found := odd_file(study, file)) is not None}):
+        raise UsageError(
+            f"{study}: only regular files of the study directory can be packed, not {listing(odd)}",
+            hint="replace each link by a copy of what it points to; --without-instances leaves instances out",
+        )
+
+
+def _add(found: Contents, study: Path, name: str) -> None:
+    normal = os.path.normpath(name)
+    if Path(name).is_absolute() or normal.startswith(".."):
+        raise UsageError(
+            f"{study / CONTRACT_FILE}: expected files in the study directory, got {name!r}, which lies elsewhere",
+            hint="copy it into the study and name it there; --without-instances leaves instances out",
+        )
+    found.files[normal] = study / name
+
+
+def _add_instances(found: Contents, study: Path, contract: Contract, *, include: bool) -> None:
+    register = read_register(study)
+    registered = register.entries[-1].instances if register.entries else {}
+    stores = _stores(study, contract)
+    for one in contract.instances:
+        file = study / one.path
+        there = file.is_file()
+        digest = file_digest(file) if there else registered.get(one.name)
+        included = there and include
+        where = None if included else one.source or contract.study.instances_source or stores or NOT_STATED
+        further = [os.path.relpath(path, study) for path in files_beside(file, study)] if there else []
+        beside = {name: file_digest(study / name) for name in further}
+        found.instances[one.name] = PackedInstance(one.path, digest, included, where, beside)
+        if included:
+            for name in (one.path, *further):
+                _add(found, study, name)
+        elif there:
+            asked = "instances are left out as asked; package.json has its digest"
+            found.left_out += [LeftOut(name, asked) for name in (one.path, *further)]
+        else:
+            gone = "it is a symbolic link that leads nowhere" if file.is_symlink() else "there is no such file"
+            found.left_out.append(LeftOut(one.path, f"the contract names it, and {gone}"))
+
+
+def _stores(study: Path, contract: Contract) -> str | None:
+    """Return where the snapshot of the contract was frozen from, which is where its instances are."""
+    path = contract.reference.snapshot
+    if path is None or not (study / path).is_file():
+        return None
+    store = Snapshot.load(study / path).store
+    words = [store.url or "", store.version or "", store.swhid or ""]
+    return ", ".join(word for word in words if word) if store.url else None
+
+
+def _add_programs(found: Contents, study: Path, contract: Contract) -> None:
+    """Add lists of instances, programs, checkers and code of the study that its contract names."""
+    data = tomllib.loads(read_document(study / CONTRACT_FILE).decode("utf-8"))
+    for entry in ContractFile.model_validate(data).instances:
+        if entry.csv:
+            _add(found, study, entry.csv)
+    programs = {path for arm in contract.arms for path in program_files(arm, study)}
+    names = [*contract.score.kernels, *contract.score.statistics, contract.score.weight]
+    if checker := contract.objective.checker:
+        names.append(checker)
+        kind, _, command = checker.partition(":")
+        programs |= {study / word for word in (shlex.split(command) if kind == "command" else ())}
+    code = {file for name in names if (file := code_file(name, study)) is not None}
+    # A program of the system is no file of the study.
+    there = {name: path for path in programs if path.is_file() and (name := _inside(path, study)) is not None}
+    for name, path in there.items():
+        # An argument such as .env or .venv/bin/python is no wish to publish it.
+        why = LINK if odd_file(study, path) else "a hidden file" if is_hidden(Path(name)) else None
+        if why is None:
+            code.add(path)
+        else:
+            found.left_out.append(LeftOut(name, f"{why}; a command or an option of the contract names it"))
+    for path in with_imports(code, study):
+        if (name := _inside(path, study)) is not None:
+            found.programs.append(name)
+            _add(found, study, name)
+    found.programs.sort()
+
+
+def _inside(path: Path, study: Path) -> str | None:
+    """Return the name of a file in the study, None where it lies elsewhere."""
+    file, folder = (Path(os.path.normpath(one.absolute())) for one in (path, study))
+    return file.relative_to(folder).as_posix() if file.is_relative_to(folder) else None
+
+
+def _add_snapshots(found: Contents, study: Path, contract: Contract) -> None:
+    """Add the contract's snapshot, all of `references/`, and parents that lie beside the contract's."""
+    named = contract.reference.snapshot
+    names = [named] if named is not None and (study / named).is_file() else []
+    index = index_snapshots([study / REFERENCES])
+    # Those that the contract does not name are taken because they lie there: a link is not, nor a hidden file.
+    lying = [path for paths in index.values() for path in paths if not is_hidden(path.relative_to(study))]
+    names += [path.relative_to(study).as_posix() for path in lying if odd_file(study, path) is None]
+    if named is not None:
+        beside = index_snapshots([(study / named).parent])
+        parent: str | None = Snapshot.load(study / named).parent if names[:1] == [named] else None
+        while parent is not None and parent in beside:
+            names.append(Path(os.path.relpath(beside[parent][0], study)).as_posix())
+            parent = Snapshot.load(beside[parent][0]).parent
+    if (study / CAMPAIGN / CARRIED_REFERENCES).is_file():
+        names.append(f"{CAMPAIGN}/{CARRIED_REFERENCES}")
+    for name in dict.fromkeys(map(os.path.normpath, names)):
+        # Loading verifies the digest that it states.
+        found.snapshots[name] = Snapshot.load(study / name).digest
+        _add(found, study, name)
+
+
+def _also(study: Path, patterns: Sequence[str]) -> list[str]:
+    """Return the files of the study that were asked for by pattern."""
+    names = [name for name, _ in walk_files(study)] if patterns else []
+    found: dict[str, None] = {}
+    for pattern in patterns:
+        fitting = [name for name in names if fnmatchcase(name, pattern) or name.startswith(f"{pattern.rstrip('/')}/")]
+        if not fitting:
+            raise UsageError(f"--also: expected files of {study} that fit {pattern!r}, got none")
+        found |= dict.fromkeys(fitting)
+    return list(found)
+
+
+def _refuse_names(study: Path, files: Iterable[str]) -> None:
+    """Refuse names that no package can be opened with."""
+    folded: dict[str, str] = {}
+    wrong = []
+    for name in sorted(files):
+        if not name.isprintable() or "\\" in name or name[1:2] == ":":
+            wrong.append(f"{name!r} (no name for every system)")
+        elif name in OWN or name.startswith(f"{RESULTS}/"):
+            wrong.append(f"{name!r} (a name of the package's own)")
+        elif (twin := folded.setdefault(name.casefold(), name)) != name:
+            wrong.append(f"{name!r} ({twin!r} but for upper and lower case)")
+    if wrong:
+        raise UsageError(
+            f"{study}: expected names that any system can unpack, got {listing(wrong)}", hint="rename them"
+        )
+
+
+def refuse_changed(contents: Contents, study: Path, problems: dict[str, set[str]], solved: dict[str, set[str]]) -> None:
+    """Refuse instances that are not those that were solved: by their bytes, or by the problem in them."""
+    changed = []
+    for name, one in contents.instances.items():
+        known = solved.get(name, set())
+        if not known or one.digest is None or one.digest in known:
+            continue
+        if (study / one.path).is_file() and problem_digest_of(study / one.path) in problems.get(name, set()):
+            continue
+        changed.append(f"{one.path}: expected {sorted(known)[0]}, got {one.digest}")
+    if changed:
+        raise IntegrityError(
+            f"{study}: expected the instances that were solved, got other ones: {listing(changed)}",
+            hint="put back the files that were there when the runs were made",
+        )

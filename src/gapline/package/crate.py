@@ -1,0 +1,259 @@
+"""`ro-crate-metadata.json`: a package as an RO-Crate 1.1 with the profile Process Run Crate 0.5."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from gapline.contract.contract import Contract, load_contract
+from gapline.contract.layout import (
+    CAMPAIGN,
+    CITATION,
+    CONTRACT_FILE,
+    CRATE,
+    DOCUMENT,
+    INSTANCES,
+    JOURNALS,
+    README,
+    REFERENCES,
+    RESULTS,
+    SUMS,
+    ZENODO,
+)
+from gapline.contract.metadata import Author, Related
+from gapline.files.archives import folder_files
+from gapline.files.atomic_write import write_atomically
+from gapline.journal.register import read_register
+from gapline.package.citation import description_of, title_of
+from gapline.package.run_actions import Actions, Entity, path_id, refer, study_actions
+
+_BY_SUFFIX = {
+    ".json": "application/json",
+    ".jsonl": "application/jsonl",
+    ".toml": "application/toml",
+    ".csv": "text/csv",
+    ".md": "text/markdown",
+    ".html": "text/html",
+    ".tex": "application/x-tex",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".pdf": "application/pdf",
+    ".parquet": "application/vnd.apache.parquet",
+    ".npy": "application/x-npy",
+    ".py": "text/x-python",
+    ".cff": "application/yaml",
+    ".yaml": "application/yaml",
+    ".yml": "application/yaml",
+    ".xml": "application/xml",
+    ".gz": "application/gzip",
+    ".zip": "application/zip",
+    ".zst": "application/zstd",
+    ".txt": "text/plain",
+    ".log": "text/plain",
+}
+_LOOK = 8192
+
+
+def media_type(name: str, path: Path) -> str:
+    """Return the media type of a file by its name; of an unknown one, whether it begins as text does."""
+    known = _BY_SUFFIX.get(PurePosixPath(name).suffix.lower())
+    if known is not None:
+        return known
+    with path.open("rb") as stream:
+        head = stream.read(_LOOK)
+    try:
+        # The last character may be cut.
+        head.decode("utf-8") if len(head) < _LOOK else head[:-4].decode("utf-8", "strict")
+    except UnicodeDecodeError as error:
+        if len(head) < _LOOK or error.start < _LOOK - 8:
+            return "application/octet-stream"
+    return "application/octet-stream" if b"\0" in head else "text/plain"
+
+
+# The files of a folder beyond this number are described by the folder, apart from those that an action names.
+MOST_FILES = 1_000
+CONTEXT = "https://w3id.org/ro/crate/1.1/context"
+SPECIFICATION = "https://w3id.org/ro/crate/1.1"
+PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
+_FILES = {
+    README: "What this package is and how to check it without gapline",
+    SUMS: "The sha256 of every other file, for sha256sum -c",
+    DOCUMENT: "What the package is, of which digests, what was left out and taken out of it",
+    CITATION: "How to cite the study",
+    ZENODO: "Metadata of the study for Zenodo",
+    CONTRACT_FILE: "The contract of the study: everything a reader needs to interpret a score",
+}
+_FOLDERS = {
+    INSTANCES: "The problems that were solved",
+    REFERENCES: "The values that scores are measured against, by digest",
+    JOURNALS: "The register of plans and, for each attempt at a run, its order (run.json), its events as they came "
+    "(events.jsonl), verdicts on its candidates, and its other output",
+    CAMPAIGN: "What the solvers said, as columns that are rebuilt from the journals",
+    RESULTS: "Scores, tables, figures, the methods paragraph and the page, regenerated from the campaign",
+}
+# What the relations of DataCite are in schema.org, where it has a nearer word than a citation.
+_RELATIONS = {
+    "isDerivedFrom": "isBasedOn",
+    "isNewVersionOf": "isBasedOn",
+    "isPartOf": "isPartOf",
+    "isIdenticalTo": "sameAs",
+}
+
+
+def crate_document(folder: Path, contract: Contract | None = None) -> dict[str, Any]:
+    """Describe a folder that is laid out as a package; `contract` where it was read already."""
+    contract = contract or load_contract(folder)
+    people = [_person(author, place) for place, author in enumerate(contract.study.authors, 1)]
+    # The format has no other word for who made the runs than those who say that the study is theirs.
+    agents = refer(*(person["@id"] for person in people))
+    actions = study_actions(folder, contract, agents)
+    parts = list(_parts(folder, actions))
+    others: list[Entity] = [
+        *people,
+        *_organisations(contract.study.authors),
+        *_licence(contract),
+        *(_related(one) for one in contract.study.related),
+        {"@id": PROFILE, "@type": "CreativeWork", "name": "Process Run Crate", "version": "0.5"},
+        *actions.programs.values(),
+        *actions.absent.values(),
+        *actions.actions.values(),
+    ]
+    entities = {one["@id"]: one for one in (*parts, *others)}
+    graph = [_descriptor(), _root(folder, contract, actions, parts), *(entities[name] for name in sorted(entities))]
+    return {"@context": CONTEXT, "@graph": [_compact(entity) for entity in graph]}
+
+
+def write_crate(folder: Path, contract: Contract | None = None) -> Path:
+    """Write the description of a folder into it."""
+    document = crate_document(folder, contract)
+    lines = ",\n".join(json.dumps(entity, ensure_ascii=False, separators=(",", ":")) for entity in document["@graph"])
+    text = f'{{"@context":{json.dumps(document["@context"])},"@graph":[\n{lines}\n]}}\n'
+    write_atomically(folder / CRATE, lambda stream: stream.write(text.encode("utf-8")))
+    return folder / CRATE
+
+
+def _compact(entity: Entity) -> Entity:
+    """Write a list of one as that one, as the specification wants it."""
+    return {name: value[0] if isinstance(value, list) and len(value) == 1 else value for name, value in entity.items()}
+
+
+def _descriptor() -> Entity:
+    return {
+        "@id": CRATE,
+        "@type": "CreativeWork",
+        "about": {"@id": "./"},
+        "conformsTo": {"@id": SPECIFICATION},
+    }
+
+
+def _root(folder: Path, contract: Contract, actions: Actions, parts: list[Entity]) -> Entity:
+    study = contract.study
+    inside = {reference["@id"] for part in parts for reference in part.get("hasPart", ())}
+    root: Entity = {
+        "@id": "./",
+        "@type": "Dataset",
+        "name": title_of(contract),
+        "description": description_of(contract),
+        "license": {"@id": _licence_url(study.licence)} if study.licence else "not stated",
+        "conformsTo": refer(PROFILE),
+        "hasPart": refer(*sorted(part["@id"] for part in parts if part["@id"] not in inside)),
+        "mentions": refer(*sorted(actions.actions)),
+    }
+    root |= {"datePublished": day} if (day := study.date or _last_moment(folder, actions)) else {}
+    root |= (
+        {"author": refer(*(_person_id(a, place) for place, a in enumerate(study.authors, 1)))} if study.authors else {}
+    )
+    root |= {"keywords": ", ".join(study.keywords)} if study.keywords else {}
+    root |= {"version": study.version} if study.version else {}
+    for one in study.related:
+        root.setdefault(_RELATIONS.get(one.relation, "citation"), []).extend(refer(one.url))
+    return root
+
+
+def _last_moment(folder: Path, actions: Actions) -> str | None:
+    """Return when the last run ended; of imported runs nobody knows, but when their plan was registered is known."""
+    if actions.last is not None:
+        return actions.last
+    entries = read_register(folder).entries
+    return entries[-1].moment if entries else None
+
+
+def _parts(folder: Path, actions: Actions) -> Iterator[Entity]:
+    """Yield the files, and the folders with what is in them."""
+    named = actions.named
+    within: dict[str, dict[str, Path]] = {}
+    for name, path in folder_files(folder).items():
+        assert isinstance(path, Path)
+        top, slash, _ = name.partition("/")
+        if slash:
+            within.setdefault(top, {})[name] = path
+        elif name not in (CRATE, SUMS):
+            yield _file(name, path)
+    # It sums this description too, so it is written later, and its size is not known yet.
+    yield {"@id": SUMS, "@type": "File", "name": SUMS, "description": _FILES[SUMS], "encodingFormat": "text/plain"}
+    for top, files in sorted(within.items()):
+        shown = [name for name in files if len(files) <= MOST_FILES or path_id(name) in named]
+        yield {
+            "@id": path_id(f"{top}/"),
+            "@type": "Dataset",
+            "name": top,
+            "description": f"{_FOLDERS.get(top, 'Files that the contract names')} ({len(files):,} files)",
+            **({"hasPart": refer(*map(path_id, shown))} if shown else {}),
+        }
+        for name in shown:
+            yield _file(name, files[name])
+
+
+def _file(name: str, path: Path) -> Entity:
+    return {
+        "@id": path_id(name),
+        "@type": "File",
+        "name": name,
+        **({"description": _FILES[name]} if name in _FILES else {}),
+        "encodingFormat": media_type(name, path),
+        "contentSize": str(path.stat().st_size),
+    }
+
+
+def _person_id(author: Author, place: int) -> str:
+    return f"https://orcid.org/{author.orcid}" if author.orcid else f"#author/{place}"
+
+
+def _person(author: Author, place: int) -> Entity:
+    facts = {
+        "@id": _person_id(author, place),
+        "@type": "Person" if author.is_person else "Organization",
+        "name": author.full_name,
+        "givenName": author.given,
+        "familyName": author.family,
+        "email": author.email,
+        "affiliation": author.affiliation and {"@id": _organisation_id(author.affiliation)},
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def _organisation_id(name: str) -> str:
+    return "#organisation/" + path_id(name).replace("/", "%2F")
+
+
+def _organisations(authors: list[Author]) -> Iterator[Entity]:
+    for name in sorted({author.affiliation for author in authors if author.affiliation}):
+        yield {"@id": _organisation_id(name), "@type": "Organization", "name": name}
+
+
+def _licence_url(name: str) -> str:
+    return f"https://spdx.org/licenses/{name}"
+
+
+def _licence(contract: Contract) -> Iterator[Entity]:
+    if (name := contract.study.licence) is not None:
+        yield {"@id": _licence_url(name), "@type": "CreativeWork", "name": name, "identifier": name}
+
+
+def _related(other: Related) -> Entity:
+    return {
+        "@id": other.url,
+        "@type": "CreativeWork",
+        "name": other.bare,
+        "description": f"This study {other.relation} it (DataCite)",
+    }

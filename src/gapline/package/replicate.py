@@ -1,0 +1,196 @@
+"""`replicate`: run a package again here, or a part of it, and say whether its conclusions hold."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from gapline.contract.contract import Contract, load_contract
+from gapline.contract.layout import CALIBRATIONS, CONTRACT_FILE, JOURNALS, REGISTER, REPLICATION, RESULTS
+from gapline.errors import EnvironmentLacksError, IntegrityError, TraceError
+from gapline.journal.line import ORDER_FILE
+from gapline.package.comparison import compare_studies
+from gapline.package.conditions import read_recorded
+from gapline.package.replication_plan import (
+    Intended,
+    OpenedPackage,
+    choose_part,
+    intend,
+    is_edited,
+    opened_package,
+    origin_of,
+    prepare,
+    read_origin,
+)
+from gapline.report.write import write_report
+from gapline.run.campaign import RunReport, run_study
+from gapline.run.progress import Progress
+from gapline.study import open_study
+from gapline.study.replication import Origin, Replicated
+
+# Figures that the same study writes alike; PDF is no such form.
+_FORMATS = ("svg", "png")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replication:
+    """A package that was run again: what was intended, what the runner did, and what came of it.
+
+    `found` is None where the runs were interrupted, and the results with it: the same call goes on.
+    """
+
+    directory: Path
+    intended: Intended
+    run: RunReport
+    found: Replicated | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether a conclusion is contradicted, or an alarm rings: then no number of it can be trusted."""
+        return self.found is not None and bool(self.found.contradicted or self.found.alarms)
+
+
+def plan_replication(
+    package: str | Path,
+    directory: str | Path | None = None,
+    /,
+    *,
+    jobs: int | None = None,
+    on: str | None = None,
+    **part: Any,
+) -> Intended:
+    """Return what `replicate` would run, and start nothing; `part` is as `replicate` takes it."""
+    with _opened(package) as opened:
+        contract = _runnable(opened, package)
+        return intend(opened, contract, _settle(opened, contract, directory, part), jobs=jobs, on=on)
+
+
+def replicate(
+    package: str | Path,
+    directory: str | Path,
+    /,
+    *,
+    arms: Sequence[str] = (),
+    panels: Sequence[str] = (),
+    seeds: Sequence[str | int] = (),
+    horizon_scale: float = 1.0,
+    jobs: int | None = None,
+    on: str | None = None,
+    progress: Progress | None = None,
+    say: Callable[[Intended], None] | None = None,
+    report: bool = True,
+) -> Replication:
+    """Run a replication package again and compare what comes out with what is in it.
+
+    It runs the programs that the package names, as `gapline run` does. The study lies in a directory of its own,
+    without a result of the package; calling it again goes on where it was interrupted.
+
+    Parameters
+    ----------
+    package
+        What `gapline pack` wrote.
+    directory
+        Where the new study goes: a new directory, or one in which the same package was begun.
+    arms, panels, seeds
+        Names or patterns of what is run, all where not given; seeds also as `1,3` or `1..5`.
+    horizon_scale
+        By what every horizon is multiplied. Both studies are then scored at the shorter of the two horizons; each
+        score stays conditional on the one that its solver was told.
+    jobs, on, progress
+        As `gapline.run_study` takes them.
+    say
+        Called with what will be run, before anything of the package is started.
+    report
+        Write the report of the new study, with the replication in it, into its `results/`.
+
+    Raises
+    ------
+    EnvironmentLacksError
+        When a solver is missing here, or instances that the package does not include.
+    IntegrityError
+        When the package, or an instance that was put into the directory, is not what its digest says.
+    """
+    part = {"arms": arms, "panels": panels, "seeds": seeds, "horizon_scale": horizon_scale}
+    place = Path(directory)
+    with _opened(package) as opened:
+        contract = _runnable(opened, package)
+        origin = _settle(opened, contract, place, part)
+        intended = intend(opened, contract, origin, jobs=jobs, on=on)
+        if say is not None:
+            say(intended)
+        if intended.lacks:
+            hint = "nothing was run; install what is missing, or leave the arm out with --arms"
+            raise EnvironmentLacksError("\n".join(intended.lacks), hint=hint)
+        # What cannot be read now could not be compared after hours of running.
+        open_study(str(opened.folder), allow_code=True, allow_empty=True)
+        prepare(opened, place, origin)
+    # The package is not held open meanwhile: a campaign may take days.
+    run = run_study(place, jobs=jobs, on=on, progress=progress)
+    if run.interrupted or run.infrastructure is not None or run.campaign is None:
+        return Replication(place, intended, run)
+    return Replication(place, intended, run, compare_with_package(package, place, origin, report=report))
+
+
+def compare_with_package(package: str | Path, directory: Path, origin: Origin, *, report: bool = True) -> Replicated:
+    """Compare the runs of a replication with those of its package, keep what was found, and write the report."""
+    # This one first: code of the study is then loaded from where it stays.
+    new = open_study(str(directory), allow_code=True, allow_empty=True)
+    with _opened(package) as opened:
+        if opened.identity.sha256 != origin.sha256:
+            raise IntegrityError(
+                f"{package}: expected the package that was run again ({origin.sha256}), got another one "
+                f"({opened.identity.sha256})"
+            )
+        old = open_study(str(opened.folder), allow_code=True, allow_empty=True)
+        recorded = (read_recorded(opened.folder), read_recorded(directory))
+        found = compare_studies(old, new, recorded=recorded, origin=origin)
+        if is_edited(opened, directory, origin):
+            edited = (
+                f"the contract here was edited after it was unpacked: it is not that of the package ({CONTRACT_FILE})"
+            )
+            found = msgspec.structs.replace(found, notes=(edited, *found.notes))
+    found.save(directory / REPLICATION)
+    if report:
+        write_report(
+            open_study(str(directory), allow_code=True, allow_empty=True), directory / RESULTS, formats=_FORMATS
+        )
+    return found
+
+
+def _opened(package: str | Path) -> AbstractContextManager[OpenedPackage]:
+    return opened_package(package, only=_is_needed)
+
+
+def _is_needed(name: str) -> bool:
+    """Say whether a member is needed to run a package or to read its runs: of the journals what orders say."""
+    folder, _, rest = name.partition("/")
+    if folder == JOURNALS:
+        return rest in (REGISTER, CALIBRATIONS) or name.endswith(f"/{ORDER_FILE}")
+    return folder != RESULTS
+
+
+def _runnable(package: OpenedPackage, given: str | Path) -> Contract:
+    if not (package.folder / JOURNALS).is_dir():
+        raise TraceError(
+            f"{given}: expected runs that gapline made, got imported ones",
+            hint="what was imported names no program that could be run again",
+        )
+    try:
+        return load_contract(package.folder)
+    except Exception as error:
+        message = getattr(error, "message", None)
+        if isinstance(message, str):
+            error.message = message.replace(str(package.folder / CONTRACT_FILE), f"{given}: {CONTRACT_FILE}")  # type: ignore[attr-defined]
+        raise
+
+
+def _settle(package: OpenedPackage, contract: Contract, directory: str | Path | None, part: dict[str, Any]) -> Origin:
+    """Settle which part is run: the one that is asked for, else the one that was begun in the directory."""
+    asked = any(part.get(name) for name in ("arms", "panels", "seeds")) or part.get("horizon_scale", 1.0) != 1
+    begun = None if directory is None or asked else read_origin(Path(directory))
+    if begun is not None and begun.sha256 == package.identity.sha256:
+        return begun
+    return origin_of(package, choose_part(contract, **part))

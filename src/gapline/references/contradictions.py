@@ -1,0 +1,298 @@
+"""Contradictions of runs: a dual bound, an optimum or an infeasibility that a solution or a stored value refutes.
+
+All three are claims of proof by a solver. What is better than they allow, by more than the tolerance of solvers and the
+digits of both prints, shows that one of the two is wrong; which one is not judged here.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.campaign.campaign import Campaign
+from gapline.campaign.scale import Scale
+from gapline.contract.reading import TOLERANCE
+from gapline.contract.tables import INFINITE, RUN_KEY, Proof, RunKey
+from gapline.contract.transforms import Transform, TransformKind
+from gapline.envelope.build import Envelopes
+from gapline.errors import UsageError
+from gapline.files.scratch_arrays import piece_size
+from gapline.native.kernel_formulas import check_tolerance, run_beats
+from gapline.native.slices import step_places
+from gapline.references.alarms import Alarm, AlarmKind, Claim, solution_claim, stored_claim
+from gapline.references.snapshot import Snapshot
+
+Floats = NDArray[np.float64]
+# Solvers accept violations of about this relative size: a bound and a solution that are closer than that agree.
+PROOF_TOLERANCE = 1e-6
+
+_STORED = {
+    AlarmKind.BOUND: AlarmKind.STORED_BOUND,
+    AlarmKind.OPTIMUM: AlarmKind.STORED_OPTIMUM,
+    AlarmKind.INFEASIBLE: AlarmKind.STORED_INFEASIBLE,
+}
+
+
+class Proven(NamedTuple):
+    """What a run claims to have proven: no solution of its instance is below `lower`, on the scored scale.
+
+    `weakest` is the lowest value that the printed digits of `lower` can stand for.
+    """
+
+    key: RunKey
+    kind: AlarmKind
+    lower: float
+    weakest: float
+    claim: Claim
+
+
+def find_contradictions(
+    campaign: Campaign, envelopes: Envelopes, *, tolerance: float = TOLERANCE, solutions: Envelopes | None = None
+) -> list[Alarm]:
+    """Look for solutions that a run's proof excludes: one alarm per instance and arm that claims it.
+
+    The solutions are those of the same runs, or of another campaign on the same scale. That a run refutes its own dual
+    bound is an alarm of its own.
+
+    Solutions are the accepted ones, whoever vouches for them; bounds count inside the horizon and after it. A solution
+    contradicts a bound if it is better by more than the printed digits of both, and by more than the larger of 1e-6 and
+    the tolerance, relative to the bound. A run that says `optimal` and prints a bound is taken by its bound, since
+    solvers stop within a gap; the best objective of one without any bound is its bound.
+
+    >>> import gapline as gl
+    >>> table = pl.DataFrame({"arm": ["a", "b"], "instance": "i", "seed": 1, "horizon": 9.0, "time": [1.0, 2.0],
+    ...                       "objective": [12.0, 10.0], "bound": [11.0, None]})
+    >>> campaign = gl.read(table)
+    >>> print(find_contradictions(campaign, gl.build_envelopes(campaign))[0])  # doctest: +ELLIPSIS
+    i: a run has a better solution than ...: bound 11.0 (run a/i/1 at 1 s), got 10.0 (run b/i/1 at 2 s, valid by solver)
+    """
+    check_tolerance(tolerance)
+    if not _claims(campaign, envelopes):
+        return []
+    proofs: dict[str, list[Proven]] = defaultdict(list)
+    among = envelopes if solutions is None else solutions
+    for proven in _proofs(campaign, envelopes, among.runs.select("instance", value="best_raw")):
+        proofs[proven.key.instance].append(proven)
+    solved = among.runs.with_columns(_worst=pl.Series(among.worst_best)).filter(
+        pl.col("best").is_not_null() & pl.col("instance").is_in(list(proofs))
+    )
+    alarms: list[Alarm] = []
+    for (instance,), found in solved.sort("instance", "_worst", "best_time", "arm", "seed").group_by(
+        "instance", maintain_order=True
+    ):
+        # Two are enough: the best of all, and the best of the others for the run that has it.
+        best = list(found.head(2).iter_rows(named=True))
+        alarms += _refuted(proofs[str(instance)], best, among, tolerance, same=solutions is None)
+        if solutions is None:
+            alarms += _refuted_by_itself(proofs[str(instance)], found, among, tolerance)
+    return alarms
+
+
+def find_stored_contradictions(
+    campaign: Campaign, envelopes: Envelopes, snapshots: Sequence[Snapshot], *, tolerance: float = TOLERANCE
+) -> list[Alarm]:
+    """Look for stored values, certified or not, that the proof of a run excludes: one alarm per value and arm.
+
+    A stored value counts as bad as its digits allow: 524.61 may be 524.615, and a whole number half a unit more.
+
+    >>> import gapline as gl
+    >>> table = pl.DataFrame({"arm": ["a"], "instance": "i", "seed": 1, "horizon": 9.0, "time": [1.0],
+    ...                       "objective": [12.0], "bound": [11.0]})
+    >>> campaign = gl.read(table)
+    >>> stored = Snapshot.from_values({"i": 10.0}, name="s", certified=["i"])
+    >>> print(find_stored_contradictions(campaign, gl.build_envelopes(campaign), [stored])[0])  # doctest: +ELLIPSIS
+    i: a stored value is better than the dual bound of a run allows: bound 11.0 (run a/i/1 at 1 s), certified 10.0 (...)
+    """
+    check_tolerance(tolerance)
+    if not _claims(campaign, envelopes):
+        return []
+    alarms: list[Alarm] = []
+    run = set(campaign.runs["instance"].unique())
+    for snapshot in snapshots:
+        weakest = {
+            name: entry.value + (-1.0 if envelopes.scale.of(name).maximises else 1.0) * _half_unit(entry.value)
+            for name, entry in snapshot.values.items()
+            if name in run and entry.value is not None
+        }
+        known = pl.DataFrame(
+            {"instance": list(weakest), "value": list(weakest.values())}, {"instance": pl.String, "value": pl.Float64}
+        )
+        told = set()
+        for proven in sorted(_proofs(campaign, envelopes, known), key=lambda one: (one.key[:2], -one.lower, one.key)):
+            name = proven.key.instance
+            row = {"best": float(envelopes.scale.of(name).apply(weakest[name]))}
+            if proven.key[:2] in told or not _is_refuted(proven, row, tolerance, signed=envelopes.scale.signed):
+                continue
+            told.add(proven.key[:2])
+            claim = stored_claim(snapshot, snapshot.values[name])
+            alarms.append(Alarm(_STORED[proven.kind], name, proven.claim, claim))
+    return alarms
+
+
+def _claims(campaign: Campaign, envelopes: Envelopes) -> bool:
+    """Say whether any run may claim a proof; the runs have to be those of the envelopes."""
+    if campaign.bound is None and "claim" not in campaign.runs.columns:
+        return False
+    if not campaign.runs.select(RUN_KEY).equals(envelopes.runs.select(RUN_KEY)):
+        raise UsageError("contradictions: expected the campaign the envelopes were built from, got other runs")
+    return True
+
+
+def _half_unit(value: float) -> float:
+    """Return half a unit of the last digit that a stored number shows.
+
+    >>> _half_unit(524.61), _half_unit(100.0)
+    (0.005, 0.5)
+    """
+    exponent = Decimal(repr(value)).normalize().as_tuple().exponent
+    return 0.5 * 10.0 ** min(int(exponent), 0)
+
+
+def _refuted(
+    proofs: Sequence[Proven], best: Sequence[Mapping[str, Any]], envelopes: Envelopes, tolerance: float, *, same: bool
+) -> Iterator[Alarm]:
+    """Yield the strongest claim of each arm that a solution of another run contradicts."""
+    told = set()
+    for proven in sorted(proofs, key=lambda proven: (proven.key.arm, -proven.lower, proven.key)):
+        # In another campaign the same key is another run.
+        row = next((row for row in best if not same or _key(row) != proven.key), None)
+        if row is None or proven.key.arm in told:
+            continue
+        if _is_refuted(proven, row, tolerance, signed=envelopes.scale.signed):
+            told.add(proven.key.arm)
+            yield Alarm(proven.kind, proven.key.instance, proven.claim, solution_claim(row, envelopes))
+
+
+def _refuted_by_itself(
+    proofs: Sequence[Proven], solved: pl.DataFrame, envelopes: Envelopes, tolerance: float
+) -> Iterator[Alarm]:
+    """Yield the strongest dual bound of each arm that the solution of the same run contradicts."""
+    bounds = {proven.key: proven for proven in proofs if proven.kind is AlarmKind.BOUND}
+    keys = pl.DataFrame(list(bounds), schema=solved.select(RUN_KEY).schema, orient="row")
+    own = {_key(row): row for row in solved.join(keys, on=RUN_KEY, how="semi").iter_rows(named=True)}
+    told = set()
+    for key in sorted(own, key=lambda key: (key.arm, -bounds[key].lower, key)):
+        proven = bounds[key]
+        if key.arm not in told and _is_refuted(proven, own[key], tolerance, signed=envelopes.scale.signed):
+            told.add(key.arm)
+            yield Alarm(AlarmKind.OWN_BOUND, key.instance, proven.claim, solution_claim(own[key], envelopes))
+
+
+def _is_refuted(proven: Proven, row: Mapping[str, Any], tolerance: float, *, signed: bool) -> bool:
+    if proven.lower == np.inf:
+        return True
+    # A relative tolerance means nothing at zero: where values may have any sign, it is absolute below 1.
+    margin = max(tolerance, PROOF_TOLERANCE) * (max(1.0, abs(proven.lower)) if signed else abs(proven.lower))
+    return run_beats(row, proven.weakest, 0.0) and bool(row["best"] < proven.lower - margin)
+
+
+def _suspects(campaign: Campaign, envelopes: Envelopes, solved: pl.DataFrame) -> list[int]:
+    """Return the runs that may be contradicted: some solution passes their bound as printed, or there is none."""
+    runs, scale = campaign.runs, envelopes.scale
+    turned = [name for name in runs["instance"].unique() if scale.of(name).maximises]
+    sign = np.where(runs["instance"].is_in(turned).to_numpy(), -1.0, 1.0)
+    strongest = np.full(len(campaign), -np.inf)
+    if campaign.bound is not None and not scale.hierarchical:
+        for rows, piece in campaign.pieces(piece_size()):
+            count = piece.runs["count"].to_numpy()
+            own, starts = step_places(piece.runs["first"].to_numpy(), count)
+            assert piece.bound is not None
+            strength = np.repeat(sign[rows], count) * piece.bound[own]
+            strength[~(np.abs(strength) < INFINITE)] = -np.inf
+            if len(strength):
+                strongest[rows[count > 0]] = np.maximum.reduceat(strength, starts[count > 0])
+    signs = np.where(solved["instance"].is_in(turned).to_numpy(), -1.0, 1.0)
+    values = solved.select(
+        "instance", value=pl.Series(signs * solved["value"].fill_null(np.nan).to_numpy()).fill_nan(None)
+    )
+    least = values.group_by("instance").agg(pl.col("value").min())
+    known = runs.select("instance").join(least, on="instance", how="left", maintain_order="left")
+    best = known["value"].fill_null(np.inf).to_numpy()
+    # Transforms keep the order, and tolerance and print only take away: what is not passed here is passed nowhere.
+    found = strongest > best
+    if "claim" in runs.columns:
+        claims = runs["claim"].fill_null("").to_numpy()
+        found |= (claims == Proof.INFEASIBLE) | ((claims == Proof.OPTIMAL) & np.isinf(strongest))
+    return np.flatnonzero(found & np.isfinite(best)).tolist()
+
+
+def _proofs(campaign: Campaign, envelopes: Envelopes, solved: pl.DataFrame) -> Iterator[Proven]:
+    """Yield what each run claims to have proven that one of the values of `solved` (instance, value) may contradict."""
+    told = [name for name in ("claim", "value_resolution", "bound_resolution") if name in campaign.runs.columns]
+    suspects = campaign.runs.select(*RUN_KEY, "first", "count", *told)[_suspects(campaign, envelopes, solved)]
+    for row in suspects.iter_rows(named=True):
+        key, transform = _key(row), envelopes.scale.of(row["instance"])
+        part = slice(row["first"], row["first"] + row["count"])
+        if row.get("claim") == Proof.INFEASIBLE:
+            claim = Claim(None, certified=False, source=f"run {key}", arm=key.arm)
+            yield Proven(key, AlarmKind.INFEASIBLE, np.inf, np.inf, claim)
+            continue
+        # A bound of M·K + C is of neither part, and nobody says of what it is.
+        if envelopes.scale.hierarchical:
+            continue
+        bounds = np.empty(0) if campaign.bound is None else campaign.bound[part]
+        place = _strongest(bounds, transform)
+        if place is not None:
+            raw = float(bounds[place])
+            claim = Claim(raw, certified=False, source=f"run {key} at {campaign.time[part][place]:g} s", arm=key.arm)
+            yield Proven(key, AlarmKind.BOUND, *_lowest(raw, row.get("bound_resolution"), transform), claim)
+        elif row.get("claim") == Proof.OPTIMAL and (best := _best_reported(campaign, part, transform)) is not None:
+            claim = Claim(best, certified=False, source=f"run {key}", arm=key.arm)
+            yield Proven(key, AlarmKind.OPTIMUM, *_lowest(best, row.get("value_resolution"), transform), claim)
+
+
+def dual_bounds(campaign: Campaign, scale: Scale) -> dict[str, float]:
+    """Return the strongest dual bound on each instance that any run states, on the scored scale, as weak as its print.
+
+    Nothing of an instance is below it, as far as its solver is right; instances without one are not in it.
+    """
+    found: dict[str, float] = {}
+    if campaign.bound is None or scale.hierarchical:
+        return found
+    told = [name for name in ("bound_resolution",) if name in campaign.runs.columns]
+    for row in campaign.runs.select("instance", "first", "count", *told).iter_rows(named=True):
+        transform = scale.of(row["instance"])
+        bounds = np.asarray(campaign.bound[row["first"] : row["first"] + row["count"]])
+        place = _strongest(bounds, transform)
+        if place is not None:
+            _, lower = _lowest(float(bounds[place]), row.get("bound_resolution"), transform)
+            found[row["instance"]] = max(lower, found.get(row["instance"], -np.inf))
+    return found
+
+
+def _strongest(bounds: Floats, transform: Transform) -> int | None:
+    """Return the place of the bound that excludes most, None where there is none."""
+    known = np.abs(bounds) < INFINITE
+    if not known.any():
+        return None
+    # Stronger is larger for what is minimised, and smaller for what is maximised.
+    strength = np.where(known, -bounds if transform.maximises else bounds, -np.inf)
+    return int(np.argmax(strength))
+
+
+def _best_reported(campaign: Campaign, part: slice, transform: Transform) -> float | None:
+    """Return the best objective that a run stated, accepted or not: its claim is about that one."""
+    stated = [campaign.objective[part]] + ([] if campaign.claimed is None else [campaign.claimed[part]])
+    values = np.concatenate(stated)
+    values = values[np.abs(values) < INFINITE]
+    if not len(values):
+        return None
+    return float(values.max() if transform.maximises else values.min())
+
+
+def _lowest(raw: float, unit: float | None, transform: Transform) -> tuple[float, float]:
+    """Return the lower bound on the scored scale, and the weakest one that its print can stand for."""
+    half = 0.5 * (unit or 0.0)
+    weak = raw + half if transform.maximises else raw - half
+    # C/z turns round at zero: below it, a bound of what is maximised excludes every positive value.
+    if transform.kind is TransformKind.RECIPROCAL and weak <= 0:
+        return float(np.inf), float(np.inf)
+    return float(transform.apply(raw)), float(transform.apply(weak))
+
+
+def _key(row: Mapping[str, Any]) -> RunKey:
+    return RunKey(row["arm"], row["instance"], row["seed"])

@@ -1,0 +1,292 @@
+"""Values offered to a fold by other sources, with their solutions checked and priced again."""
+
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import msgspec
+
+from gapline.contract.instance_digest import COLLECTION_MARKER, sidecar_names
+from gapline.errors import EnvironmentLacksError, IntegrityError, SnapshotError, UsageError, listing
+from gapline.references.freeze import Moved, freeze
+from gapline.references.git_store import Repository
+from gapline.references.snapshot import Reference, Snapshot
+from gapline.references.stores.mamut import Stored, StoredSolution
+
+# Whose word on a candidate is a check of somebody else than its finder.
+_CHECKED = ("checker", "declared")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Values that may be folded in; `checked` names who checked the solution of an instance.
+
+    `rejected` are values whose solution is infeasible, or has another price than the one stated; `digest` is that of
+    the snapshot file, where the source is one.
+    """
+
+    source: str
+    snapshot: Snapshot
+    checked: Mapping[str, str] = field(default_factory=dict)
+    rejected: tuple[Moved, ...] = ()
+    notes: tuple[str, ...] = ()
+    digest: str | None = None
+
+    def checker_of(self, instance: str) -> str | None:
+        """Return who vouches for a value beside the one who states it, None where nobody does."""
+        if instance in self.checked:
+            return self.checked[instance]
+        found = self.snapshot.values[instance].more.get("fold")
+        if isinstance(found, dict) and found.get("validation") in _CHECKED:
+            return f"{found['validation']} of run {found.get('run')}"
+        taken = self.snapshot.values[instance].more.get("taken")
+        return taken.get("checker") if isinstance(taken, dict) else None
+
+    def without(self, instances: Sequence[str]) -> "Offer":
+        """Return the offer without some of its values."""
+        gone = set(instances)
+        if not gone:
+            return self
+        left = {name: entry.document() for name, entry in self.snapshot.values.items() if name not in gone}
+        return replace(self, snapshot=Snapshot.model_validate(self.snapshot.document() | {"values": left}))
+
+
+def read_offer(source: str, *, reprice: bool = False, trust: bool = False, **options: Any) -> Offer:
+    """Read what a source states; a value whose solution does not stand the check is rejected.
+
+    With `reprice`, the checker's price of a feasible solution is taken where it is another than the stated one. Without
+    the checker's package the values stand unchecked under `trust`, and else it is asked for.
+    """
+    notes: list[str] = []
+    try:
+        frozen = freeze(source, name=source, reprice=True, **options)
+    except EnvironmentLacksError as error:
+        if not trust:
+            raise
+        notes.append(f"{source}: solutions were not checked: {error.message}")
+        frozen = freeze(source, name=source, **options)
+    rejected = tuple(one for one in frozen.moved if one.repriced is None or not reprice)
+    notes += [f"{source}: {note}" for note in frozen.notes]
+    if taken := [one for one in frozen.moved if one not in rejected]:
+        shown = listing(f"{one.instance}: stated {one.stored!r}, priced {one.repriced!r}" for one in taken)
+        notes.append(f"{source}: values at the checker's price: {len(taken)} ({shown})")
+    gone = {one.instance for one in rejected}
+    checked = {instance: who for instance, who in frozen.checked.items() if instance not in gone}
+    # A snapshot that is frozen again names the one it comes from as its parent.
+    offer = Offer(source, frozen.snapshot, checked, rejected, tuple(notes), frozen.snapshot.parent)
+    return offer.without(sorted(gone))
+
+
+def offer_of(snapshot: Snapshot) -> Offer:
+    """Return what a snapshot at hand offers."""
+    return Offer(snapshot.name, snapshot, digest=snapshot.digest)
+
+
+def trusted(offers: Sequence[Offer], *, trust: bool) -> tuple[list[Offer], list[str]]:
+    """Leave out values that nobody checked, unless the user vouches for them; a note counts them either way."""
+    kept, doubtful = [], []
+    for offer in offers:
+        unchecked = [
+            name for name, one in offer.snapshot.values.items() if has_number(one) and not offer.checker_of(name)
+        ]
+        doubtful += unchecked
+        kept.append(offer if trust else offer.without(unchecked))
+    if not doubtful:
+        return kept, []
+    if trust:
+        return kept, [
+            f"values that nobody checked, considered on the user's word: {len(doubtful)} ({listing(doubtful)})"
+        ]
+    left = sum(has_number(one) for offer in kept for one in offer.snapshot.values.values())
+    if not left and not any(offer.rejected for offer in offers):
+        raise SnapshotError(
+            f"{listing(offer.source for offer in offers)}: expected values with a checked solution, got "
+            f"{len(doubtful)} without ({listing(doubtful)})",
+            hint="`--validation solver` takes them on your word, and each says so",
+        )
+    return kept, [f"values left out because nobody checked a solution of theirs: {len(doubtful)} ({listing(doubtful)})"]
+
+
+def has_number(entry: Reference) -> bool:
+    """Say whether an entry states a value."""
+    return entry.value is not None
+
+
+def refuse_other_values(snapshot: Snapshot, offers: Sequence[Offer], *, sense: str | None = None) -> None:
+    """Raise where an offer measures another objective than the snapshot, or in another direction."""
+    for offer in offers:
+        theirs = offer.snapshot.objective
+        if snapshot.objective and theirs and theirs != snapshot.objective:
+            raise UsageError(f"{offer.source}: expected the objective {snapshot.objective}, got {theirs}")
+    wrong = []
+    for instance in snapshot.values:
+        stated = {"asked for": sense, snapshot.name: snapshot.sense_of(instance)}
+        # An offer may be named as the snapshot is.
+        stated |= {
+            f"{o.source} ({k})": o.snapshot.sense_of(instance)
+            for k, o in enumerate(offers)
+            if instance in o.snapshot.values
+        }
+        known = {where: one for where, one in stated.items() if one is not None}
+        if len(set(known.values())) > 1:
+            wrong.append(f"{instance} ({listing(f'{one} in {where}' for where, one in known.items())})")
+    if wrong:
+        raise IntegrityError(
+            f"expected one sense for each instance, got several for {len(wrong)}: {listing(wrong)}",
+            hint="--sense states that of sources which do not",
+        )
+
+
+def put_price(
+    instance: str, entry: dict[str, Any], priced: float | None, reason: str, *, tolerance: float
+) -> Moved | None:
+    """Put the checker's value into an entry, in place, and say where it moved by more than the relative tolerance.
+
+    A value that moves loses its certificate; of a solution that is infeasible (`priced` is None) none is left. The
+    stored value stays as `stored`.
+
+    >>> entry = {"value": 10.0, "certified": True}
+    >>> put_price("i", entry, 11.0, "", tolerance=1e-9)
+    Moved(instance='i', stored=10.0, repriced=11.0, reason='certificate withdrawn')
+    >>> entry
+    {'value': 11.0, 'certified': False, 'stored': 10.0}
+    """
+    value, was_certified = entry["value"], entry["certified"]
+    # Priced here and now: whoever priced the stored value did not price this one.
+    entry.pop("checker", None)
+    if priced == value:
+        return None
+    entry |= {"value": priced, "stored": value}
+    if priced is None:
+        entry["stated"] = f"infeasible: {reason}"
+    elif abs(priced - value) <= tolerance * abs(value):
+        return None
+    # The proof was of the stored price; of another price it says nothing.
+    entry["certified"] = False
+    withdrawn = "certificate withdrawn" if was_certified else ""
+    return Moved(instance, value, priced, "; ".join(filter(None, (reason, withdrawn))))
+
+
+@dataclass(frozen=True, slots=True)
+class Repriced:
+    """Which stored values moved, who priced them, what could not be priced, and who priced each that could."""
+
+    moved: tuple[Moved, ...]
+    checker: str
+    notes: list[str]
+    checked: Mapping[str, str]
+
+
+def reprice_entries(
+    repository: Repository,
+    paths: Mapping[str, str],
+    stored: Iterable[Stored],
+    entries: dict[str, dict[str, Any]],
+    objective: str,
+    *,
+    tolerance: float,
+) -> Repriced:
+    """Evaluate the stored routes of time-dependent instances and put the checker's value into the entries, in place.
+
+    A value that moves by more than the relative tolerance loses its certificate and is listed; routes that turn out
+    infeasible leave the entry without a value and are listed. The stored value stays in the entry as `stored`.
+    """
+    try:
+        import mamut_routing_lib.td  # noqa: F401
+    except ImportError:
+        raise EnvironmentLacksError.for_extra("mamut-routing-lib", "routing") from None
+    checker, checked = _checker_name(), dict[str, str]()
+    moved: list[Moved] = []
+    unpriced: list[str] = []
+    for one in stored:
+        entry = entries[one.key]
+        if entry["value"] is None:
+            continue
+        try:
+            priced, reason = _price(repository, paths, one, objective)
+        except _CannotPriceError as error:
+            unpriced.append(f"{one.key} ({error})")
+            entry["priced_by"] = "store"
+            continue
+        checked[one.key] = checker
+        if (found := put_price(one.key, entry, priced, reason, tolerance=tolerance)) is not None:
+            moved.append(found)
+    notes = [f"solutions that could not be re-priced: {len(unpriced)} ({listing(unpriced)})"] if unpriced else []
+    return Repriced(tuple(moved), checker, notes, checked)
+
+
+def _checker_name() -> str:
+    """Name the referee and the contract it prices under, which releases before 0.12 do not state themselves."""
+    from mamut_routing_lib.td import checker
+
+    contract = getattr(checker, "TD_CHECKER_CONTRACT", "td-fold/1")
+    return f"mamut-routing-lib {version('mamut-routing-lib')}, {contract}"
+
+
+class _CannotPriceError(Exception):
+    """The instance, a sidecar or the routes cannot be used; the stored value stands."""
+
+
+def _price(repository: Repository, paths: Mapping[str, str], one: Stored, objective: str) -> tuple[float | None, str]:
+    from mamut_routing_lib.enums import ObjectiveFunction
+    from mamut_routing_lib.models import BenchmarkSolution
+    from mamut_routing_lib.td import check_td_solution, load_td_instance
+    from pydantic import ValidationError
+
+    if one.instance_blob is None:
+        raise _CannotPriceError("no instance beside it")
+    bks, instance = repository.read([one.bks_blob, one.instance_blob])
+    if bks is None or instance is None:
+        raise _CannotPriceError("not in the clone")
+    solution = msgspec.json.decode(bks, type=StoredSolution)
+    if not solution.routes:
+        raise _CannotPriceError("no routes")
+    with tempfile.TemporaryDirectory(prefix="gapline-") as scratch:
+        file = Path(scratch) / one.instance
+        _lay_out(repository, paths, one, instance, Path(scratch))
+        try:
+            loaded = load_td_instance(file)
+        except FileNotFoundError as error:
+            raise _CannotPriceError(f"no sidecar {Path(str(error.filename)).name}") from None
+        except (ValueError, OSError, KeyError) as error:
+            raise _CannotPriceError(str(error).splitlines()[0][:120]) from None
+        try:
+            candidate = BenchmarkSolution(instance_name=loaded.instance.instance_name, routes=solution.routes)
+        except ValidationError as error:
+            return None, f"malformed routes: {error.errors()[0]['msg']}"
+        try:
+            result = check_td_solution(loaded, candidate, ObjectiveFunction(objective))
+        except ValueError as error:
+            raise _CannotPriceError(str(error).splitlines()[0][:120]) from None
+    return (float(result.routing_cost), "") if result.is_valid() else (None, str(result.error_message))
+
+
+def _lay_out(repository: Repository, paths: Mapping[str, str], one: Stored, instance: bytes, root: Path) -> None:
+    """Write the instance and what it refers to under its own path, from blobs."""
+    folder = PurePosixPath(one.instance).parent
+    wanted = {f"{folder}/{name}": blob for name, blob in one.sidecars.items()}
+    for parent in PurePosixPath(one.instance).parents:
+        # A collection names sidecars from its own root, which its marker file shows.
+        marker = str(parent / COLLECTION_MARKER)
+        for name in sidecar_names(instance) if parent == folder or marker in paths else ():
+            path = str(parent / name)
+            if path in paths:
+                wanted[path] = paths[path]
+        if marker in paths:
+            wanted[marker] = paths[marker]
+    files = {str(PurePosixPath(path)): blob for path, blob in wanted.items()}
+    for path, data in zip(files, repository.read(files.values()), strict=True):
+        if data is not None:
+            _write(root, path, data)
+    _write(root, one.instance, instance)
+
+
+def _write(root: Path, path: str, data: bytes) -> None:
+    file = root / path
+    if not file.resolve().is_relative_to(root.resolve()):
+        raise _CannotPriceError(f"path {path!r} leads out of the store")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(data)

@@ -1,0 +1,86 @@
+"""Cumulative distributions: final gaps, performance profiles and data profiles."""
+
+import numpy as np
+import polars as pl
+
+from gapline.contract.reading import ReferenceLabel
+from gapline.measures.running_times import Profiles
+from gapline.report.curve_figure import MANY_RUNS, CurveFigure, held, thinned, thinned_words
+from gapline.report.numbers import goal_words
+from gapline.scoring.curve import group_rows
+from gapline.scoring.scores import Scores
+from gapline.scoring.weighting import run_weights, share_steps
+
+# The axis is cut where the last few runs would press all others against its left end.
+CUT_SHARE, CUT_FACTOR = 0.98, 2.0
+
+
+def final_gap_figure(scores: Scores, *, weighting: str = "panel") -> CurveFigure:
+    """Return the distribution of final raw gaps, one step curve per arm; with empty runs it ends below 1."""
+    frame = scores.frame
+    # An empty run ends nowhere: at infinity it is beyond every x, and its weight still counts.
+    gaps = frame["final_gap"].fill_null(np.inf).to_numpy()
+    weights = run_weights(frame, by=["arm"], weighting=weighting)
+    finite = gaps[np.isfinite(gaps)]
+    low = float(finite.min(initial=0.0))
+    high = float(finite.max(initial=0.0))
+    cut = float(np.quantile(finite, CUT_SHARE)) if len(finite) else 0.0
+    # A cut is worth its note only where it at least halves the axis.
+    shortened = high > CUT_FACTOR * cut > 0
+    end = cut if shortened else high if high > low else low + 0.01
+    parts = []
+    for (arm,), rows in group_rows(frame, ["arm"]):
+        x, share = share_steps(gaps[rows], weights[rows])
+        x, share = np.append(low, x), np.append(0.0, share)
+        x, share = np.append(x, max(end, high)), np.append(share, share[-1])
+        parts.append(pl.DataFrame({"time": x, "value": share}).select(pl.lit(arm).alias("series"), "time", "value"))
+    empty = int((frame["steps"] == 0).sum())
+    note = f"; axis cut at {100 * end:.2g} %, the largest gap is {100 * high:.3g} %" if shortened else ""
+    whole = pl.concat(parts)
+    data = thinned(whole)
+    return CurveFigure(
+        data=data,
+        title="Final gaps: further left and higher is better",
+        caption=(
+            f"share of runs that ended within x of the reference, {weighting}-equal, against {scores.reference}; "
+            f"{empty:,} of {frame.height:,} runs are empty and never count as within{note}"
+            + thinned_words(whole, data, many=MANY_RUNS)
+        ),
+        time_title="raw final gap (z − z*) / z*",
+        value_title="share of runs",
+        start=low,
+        end=end,
+        percent_time=True,
+        shares=True,
+    )
+
+
+PERFORMANCE = "performance"
+
+
+def profile_figure(profiles: Profiles, reference: ReferenceLabel) -> CurveFigure:
+    """Return the profile of every arm, held to the last ratio of any arm."""
+    ratio = profiles.kind == PERFORMANCE
+    highest = profiles.frame["x"].max()
+    end = float(highest) if isinstance(highest, float) else 1.0
+    # Where every arm is within a hair of the best, a logarithmic axis from 1 to 1 would be empty.
+    end = max(end * 1.05, 2.0) if ratio else end
+    curves = profiles.frame.select(series="arm", time="x", value="value")
+    goal = goal_words(profiles.goal)
+    return CurveFigure(
+        data=thinned(held(curves, "series", end=end)),
+        title=f"Performance profile: time to {goal}, further left and higher is better"
+        if ratio
+        else f"Data profile: time to {goal}",
+        caption=(
+            f"share of {profiles.instances} instances on which an arm's expected time to a raw gap of {goal} is at "
+            f"most {'x times that of the best arm' if ratio else 'x'}; against {reference}; instances never solved "
+            "stay in the denominator"
+        ),
+        time_title="ratio to the best arm" if ratio else "time (s)",
+        value_title="share of instances",
+        log_time=ratio,
+        shares=True,
+        start=1.0 if ratio else 0.0,
+        end=end,
+    )

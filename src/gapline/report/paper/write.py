@@ -1,0 +1,86 @@
+"""`write_paper`: the paper's figures and computable tables in one directory."""
+
+from pathlib import Path
+from typing import Any
+
+from gapline.contract.version import VERSION
+from gapline.files.atomic_write import check_directory
+from gapline.report.canvas import Canvas
+from gapline.report.drawing import FILE_FORMATS
+from gapline.report.facts import heading, make_statements
+from gapline.report.figures.sweeps import cutoff_figure, draw_cutoffs
+from gapline.report.paper.examples import companion_figure, draw_companion, draw_worked, worked_figure, worked_table
+from gapline.report.paper.log_weights import draw_early, draw_end, early_figure, end_figures
+from gapline.report.paper.scale import draw_scale, draw_shapes, landmark_table, scale_figure, shape_figure
+from gapline.report.paper.sensitivity import NAME, TIER_TWO, draw_sensitivity, synthetic_campaign, synthetic_snapshot
+from gapline.report.paper.two_regime import draw_regimes, regime_figure
+from gapline.report.write import for_report, study_tables, write_figures, write_tables
+from gapline.study import Study, open_study
+from gapline.study.analyse import Analysis, analyse
+
+# The tables of the paper that need a campaign; of a design and of ladders, where a contract declares them.
+OF_A_STUDY = (
+    "design", "health", "ladder-validity", "ladder-means", "pooled", "saturation", "signs", "ratios", "kernel-ratios",
+    "pairs", "grid", "cutoffs", "transforms",
+)  # fmt: skip
+SYNTHETIC = f"{NAME} made by gapline, no solver ran"
+
+
+def synthetic_study() -> Study:
+    """Return the built-in campaign, read against its published values and against the analysis reference."""
+    return open_study(synthetic_campaign(), snapshots=[synthetic_snapshot()], tier_two=TIER_TWO, title=NAME, draws=1000)
+
+
+def paper_figures(analysis: Analysis, *, source: str) -> dict[str, Any]:
+    """Draw the paper's figures; those that need a campaign show the study, and their captions say which."""
+    regimes = regime_figure(analysis.study, source=source, envelopes=analysis.main)
+    return {
+        "scale-conversion": draw_scale(scale_figure()),
+        "gap-shapes": draw_shapes(shape_figure()),
+        "worked-example": draw_worked(worked_figure()),
+        "two-regime": draw_regimes(regimes),
+        "companion": draw_companion(companion_figure()),
+        "metric-sensitivity": draw_sensitivity(analysis, source=source),
+        "early-log": draw_early(early_figure()),
+        "end-log": draw_end(*end_figures()),
+    }
+
+
+def check_paper_folder(folder: Path) -> None:
+    """Refuse a folder in which the paper cannot be written."""
+    for name in ("figures", "tables"):
+        check_directory(folder / name)
+
+
+def write_paper(
+    directory: str | Path,
+    study: Study | None = None,
+    /,
+    *,
+    formats: tuple[str, ...] = FILE_FORMATS,
+    canvas: Canvas | None = None,
+) -> list[Path]:
+    """Write the figures, and the tables of the worked example and the scale landmarks.
+
+    With a study, its figures show it, and the tables of its design, health, ladders, pooled metrics, saturation, signs,
+    ratios, pairs and thresholds are written too; without one they show a small campaign made by gapline itself.
+    """
+    folder = Path(directory)
+    check_paper_folder(folder)
+    source = SYNTHETIC if study is None else study.title
+    shown = for_report(synthetic_study() if study is None else study)
+    analysis = analyse(shown)
+    figures = paper_figures(analysis, source=source)
+    # The paper shows its weights on its worked example; on a study of one's own the question is the cutoff.
+    if study is not None:
+        label, unit = shown.references[0].label, shown.reading.time_unit
+        figures["cutoff-sweep"] = draw_cutoffs(cutoff_figure(analysis.cutoffs, label, unit=unit))
+    head = heading(shown) if study is not None else [f"gapline {VERSION}"]
+    written, _ = write_figures(figures, folder / "figures", formats, canvas=canvas or Canvas(), provenance=head)
+    written += write_tables([worked_table(), landmark_table()], folder / "tables", [f"gapline {VERSION}"])
+    # Tables of the built-in campaign would look like results of somebody's solvers.
+    if study is not None:
+        tables = study_tables(shown, analysis, make_statements(shown))
+        chosen = [table for table in tables if table.name in OF_A_STUDY]
+        written += write_tables(chosen, folder / "tables", head)
+    return written

@@ -1,1 +1,0 @@
-"""One run as a process: started, stamped, bounded, stopped, cleared."""

@@ -1,1 +1,0 @@
-"""Where runs are made: cores of this machine, workers, batch systems."""

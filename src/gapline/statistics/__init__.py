@@ -1,0 +1,1 @@
+"""Means of scores with their uncertainty: intervals, contrasts, rankings, power."""

@@ -1,0 +1,254 @@
+"""Confidence bands of mean curves, pointwise and simultaneous, from the curves of single instances."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.campaign.threads import in_slices
+from gapline.contract.argument_checks import expect
+from gapline.contract.reading import TOLERANCE
+from gapline.envelope.build import Envelopes
+from gapline.files.scratch_arrays import piece_size
+from gapline.native.compilation import compiled
+from gapline.references.choice import References, as_snapshot
+from gapline.scoring.curve import (
+    CurveSum,
+    common_horizon,
+    cumulate_arrays,
+    cumulate_at,
+    curve_sum,
+    evaluate_steps,
+    group_rows,
+)
+from gapline.scoring.endpoints import hitting_times
+from gapline.scoring.kernels import Kernel, kernel_range, parse_kernel
+from gapline.scoring.moments import log_start, moments_of_both
+from gapline.scoring.run_references import reference_column
+from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
+from gapline.statistics.cells import lone_panels
+from gapline.statistics.estimate import DEFAULT_METHOD, Method, parse_method
+from gapline.statistics.intervals import check_level, draw_counts, joint_level
+from gapline.statistics.student import panel_centred, stratified_moments, student_interval
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+def curves_apart(total: CurveSum, run_ends: Integers, step_ends: Integers, moments: Floats) -> Floats:
+    """Return, groups × moments, the mean of each group of runs alone, to the bit as in a curve of its own.
+
+    `run_ends` and `step_ends` say behind which run and which step of the sum a group ends; groups follow each other.
+
+    >>> total = CurveSum(1.0, np.ones(2), np.array([1.0, 3.0]), np.array([-0.5, -0.25]), 4.0)
+    >>> curves_apart(total, np.array([1, 2]), np.array([1, 2]), np.array([0.0, 2.0, 4.0])).tolist()
+    [[1.0, 0.5, 0.5], [1.0, 1.0, 0.75]]
+    """
+    weights = [total.weights[low:high] for low, high in pairwise([0, *run_ends.tolist()])]
+    weight = np.array([math.fsum(own) for own in weights])
+    edges = np.concatenate(([0], step_ends)).astype(np.int64)
+    sizes = np.diff(edges)
+    most, out = piece_size(), np.empty((len(weights), len(moments)))
+
+    def fill(low: int, high: int) -> None:
+        start = total.before * weight[low:high]
+        _fill_each(edges[low : high + 1], total.time, total.delta, start, moments, most, out[low:high])
+
+    in_slices(sizes, fill, each=1)
+    out /= weight[:, None]
+    # What is too long to be held is sorted in parts.
+    for long in np.flatnonzero(sizes > most):
+        own = slice(int(edges[long]), int(edges[long + 1]))
+        alone = replace(total, weights=weights[long], time=total.time[own], delta=total.delta[own])
+        out[long] = alone.curve_at(moments)[0]
+    return out
+
+
+def _fill_each_arrays(
+    edges: Integers, time: Floats, delta: Floats, start: Floats, moments: Floats, most: int, out: Floats
+) -> None:
+    for group, (low, high) in enumerate(pairwise(edges.tolist())):
+        if high - low > most:
+            continue
+        order = np.argsort(time[low:high], kind="stable")
+        times, values = np.empty(high - low + 1), np.empty(high - low + 1)
+        size = cumulate_arrays(time[low:high][order], delta[low:high][order], start[group], times, values)
+        out[group] = evaluate_steps(times[:size], values[:size], moments)
+
+
+@compiled(nogil=True, small=_fill_each_arrays)
+def _fill_each(edges, time, delta, start, moments, most, out):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Fill in the sums of the groups that are no longer than `most` at the moments."""
+    for group in range(len(out)):
+        low, high = edges[group], edges[group + 1]
+        if high - low > most:
+            continue
+        order = np.argsort(time[low:high], kind="mergesort")
+        cumulate_at(time[low:high][order], delta[low:high][order], start[group], moments, moments[-1], out[group])
+
+
+# What is left of the spread of instances that are all alike.
+_ROUNDING = 1e-12
+
+
+def curve_bands(
+    envelopes: Envelopes,
+    snapshot: References,
+    /,
+    *,
+    kernel: str | Kernel = "squeezed",
+    goal: float | None = None,
+    by: str | Sequence[str] = "arm",
+    weighting: str | Weighting = "panel",
+    relative: bool = False,
+    points: int = 200,
+    draws: int = 1000,
+    level: float = 0.95,
+    seed: int = 1,
+    tolerance: float = TOLERANCE,
+    method: str | Method = DEFAULT_METHOD,
+    simultaneous: bool = False,
+) -> pl.DataFrame:
+    """Return a band of the mean curve, or of the attainment curve of `goal`, at up to `points` moments.
+
+    Half of these lie at equal distances, half at equal ratios from the first step on, where curves fall: on either axis
+    of time a band follows its curve.
+
+    Columns: the groups, time, value (the exact curve there), low, high, and where `simultaneous` is asked for joint_low
+    and joint_high. The band says what other instances of the same panels might have given: the pointwise one at each
+    time by itself, the joint one at all times together. It is drawn by Student's t over instances (guarded against
+    skewness, but under the method `t`), by the percentile bootstrap under that method alone. A panel with one instance
+    leaves nothing to judge by: the ends are null. So they are where all instances of each panel have the same curve.
+    """
+    expect(envelopes, Envelopes, "curve_bands")
+    snapshot = as_snapshot(snapshot)
+    check_level(level)
+    chosen = band_method(method)
+    groups = [by] if isinstance(by, str) else list(by)
+    rule = parse_weighting(weighting)
+    references = reference_column(snapshot, envelopes)
+    frames = []
+    # Of all runs, so that groups with one horizon have the same moments.
+    start = log_start(envelopes, relative=relative)
+    for key, rows in group_rows(envelopes.runs, groups):
+        part, part_references = envelopes.select(rows.tolist()), references[rows]
+        # Past the shortest of several horizons a mean over all runs would be a guess, so that is refused.
+        grid = moments_of_both(start, common_horizon(part.runs, relative=relative), points)
+        curves, shares, strata = _instance_curves(
+            part, part_references, grid, parse_kernel(kernel, tolerance=tolerance), goal, relative, rule
+        )
+        # Ends beyond what a gap or a share can be say nothing: no instance can lie there.
+        least, most = (0.0, 1.0) if goal is not None else kernel_range(parse_kernel(kernel).name)
+        pull = None if lone_panels(strata).size else _pull(curves, shares, strata, rule)
+        if pull is not None and np.abs(pull).max() <= _ROUNDING:
+            pull = None
+        levels = {"": level}
+        if simultaneous:
+            levels["joint_"] = level if pull is None else joint_level(pull, strata, level=level, seed=seed)
+        columns = {"time": grid, "value": shares @ curves}
+        for prefix, each in levels.items():
+            ends = np.clip(_band(curves, shares, strata, pull, chosen, each, draws, seed), least, most)
+            columns |= {f"{prefix}low": ends[0], f"{prefix}high": ends[1]}
+        blank = [pl.col(name).fill_nan(None) for name in columns if name not in ("time", "value")]
+        frames.append(
+            pl.DataFrame(columns)
+            .with_columns(*blank, *(pl.lit(cell).alias(name) for name, cell in zip(groups, key, strict=True)))
+            .select(*groups, *columns)
+        )
+    return pl.concat(frames)
+
+
+def drawn_bands(bands: pl.DataFrame) -> pl.DataFrame | None:
+    """Return the bands that exist; None where every group has a panel with one instance."""
+    kept = bands.drop_nulls("low")
+    return kept if kept.height else None
+
+
+def band_method(method: str | Method) -> Method:
+    """Return by which method a band is drawn where this one was asked for."""
+    chosen = parse_method(method)
+    return chosen if chosen in (Method.T, Method.PERCENTILE) else DEFAULT_METHOD
+
+
+def _band(
+    curves: Floats,
+    shares: Floats,
+    strata: Integers,
+    pull: Floats | None,
+    method: Method,
+    level: float,
+    draws: int,
+    seed: int,
+) -> tuple[Floats, Floats]:
+    """Return the two ends at every time; no pull, no numbers."""
+    if pull is None:
+        nothing = np.full(curves.shape[1], np.nan)
+        return nothing, nothing
+    if method is Method.PERCENTILE:
+        # Shares of the drawn instances need not sum to one, so each draw is divided by its own sum.
+        weights = draw_counts(strata, draws=draws, seed=seed) * shares
+        replicates = (weights @ curves) / weights.sum(axis=1, keepdims=True)
+        low, high = np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        return low, high
+    return student_interval(
+        shares @ curves, stratified_moments(pull, strata), level=level, guarded=method is not Method.T
+    )
+
+
+def _pull(curves: Floats, shares: Floats, strata: Integers, rule: Weighting) -> Floats:
+    """Return, instances × times, how far each instance draws the mean curve from that of its panel."""
+    # A mean of runs is a ratio, so an instance is centred on the mean curve first.
+    centred = curves - shares @ curves if rule is Weighting.RUN else panel_centred(curves, strata)
+    return panel_centred(shares[:, None] * centred, strata)
+
+
+def _instance_curves(
+    envelopes: Envelopes,
+    references: Floats,
+    grid: Floats,
+    kernel: Kernel,
+    goal: float | None,
+    relative: bool,
+    weighting: Weighting,
+) -> tuple[Floats, Floats, Integers]:
+    """Return the mean curve of each instance on the grid, its share of the mean, and the number of its panel."""
+    runs = envelopes.runs
+    weights = run_weights(runs, by=[], weighting=weighting)
+    panels = {name: number for number, name in enumerate(sorted(runs["panel"].unique()))}
+    groups = group_rows(runs, ["panel", "instance"])
+    # All runs in one pass, those of an instance side by side; each instance then takes its own part of what came out.
+    placed = np.concatenate([rows for _, rows in groups]) if groups else np.empty(0, np.int64)
+    part = envelopes.select(placed.tolist())
+    sizes = np.array([len(rows) for _, rows in groups], np.int64)
+    run_ends = np.cumsum(sizes)
+    if goal is None:
+        total = curve_sum(part, references[placed], np.repeat(1.0 / sizes, sizes), kernel=kernel, relative=relative)
+        steps = np.concatenate(([0], np.cumsum(part.runs["count"].to_numpy())))
+        curves = curves_apart(total, run_ends, steps[run_ends], grid)
+    else:
+        hits = hitting_times(part, references[placed], [goal], kernel.tolerance)[:, 0]
+        hits = hits / part.runs["horizon"].to_numpy() if relative else hits
+        curves = _shares_by(hits, sizes, grid)
+    strata = np.array([panels[str(panel)] for (panel, _), _ in groups], np.int64)
+    return curves, _sums(weights[placed], sizes), strata
+
+
+def _shares_by(hits: Floats, sizes: Integers, grid: Floats) -> Floats:
+    """Return, instances × times, the share of the runs of each instance, which follow each other, that are there."""
+    wide = len(grid) + 1
+    place = np.repeat(np.arange(len(sizes)), sizes) * wide + np.searchsorted(grid, hits, side="left")
+    there = np.cumsum(np.bincount(place, minlength=len(sizes) * wide).reshape(-1, wide)[:, :-1], axis=1)
+    return np.asarray(there / sizes[:, None])
+
+
+def _sums(values: Floats, sizes: Integers) -> Floats:
+    """Return the sum of each group of values that follow each other; groups of one size are summed together."""
+    first, out = np.cumsum(sizes) - sizes, np.empty(len(sizes))
+    for size in np.unique(sizes):
+        alike = sizes == size
+        out[alike] = values[first[alike, None] + np.arange(size)].sum(axis=1)
+    return out

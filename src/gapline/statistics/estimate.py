@@ -1,0 +1,305 @@
+"""A pooled mean or difference with its interval and p-value, by the chosen method."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapline.errors import UsageError, listing
+from gapline.statistics import intervals
+from gapline.statistics.cells import TIE, why_all_alike
+from gapline.statistics.intervals import DrawnSums
+from gapline.statistics.student import Moments, panel_centred, stratified_moments, student_interval, student_p
+
+Floats = NDArray[np.float64]
+
+# So many instances are enumerated, which is exact; of more, signs are drawn.
+EXACT = 14
+# Sums that differ by rounding alone are the same sum.
+_ROUNDING = 1e-12
+
+
+class Flips(NamedTuple):
+    """Under each assignment of signs: the pooled difference and the sum of the weights; the first flips nothing."""
+
+    difference: Floats
+    weight: Floats
+    exact: bool
+
+
+def flip_signs(parts: Floats, weights: Floats, *, draws: int, seed: int) -> Flips:
+    """Flip the instances of a pooled difference in every way, or of many instances in `draws` ways.
+
+    `parts` are the instances' shares of the difference, which is their sum; `weights` their weights in it.
+    """
+    moving = (parts != 0) | (weights != 0)
+    count = int(moving.sum())
+    exact = count <= EXACT
+    if exact:
+        # One sign can stay: turning all of them round gives the same absolute sums.
+        numbers = np.arange(2 ** max(0, count - 1))[:, None]
+        signs = 1.0 - 2.0 * ((numbers >> np.arange(count)) & 1)
+    else:
+        generator = np.random.Generator(np.random.PCG64(seed))
+        signs = 1.0 - 2.0 * generator.integers(0, 2, size=(draws + 1, count))
+        signs[0] = 1.0
+    return Flips(_signed_sums(signs, parts[moving]), _signed_sums(signs, weights[moving]), exact)
+
+
+def _signed_sums(signs: NDArray[np.floating[Any]], values: Floats) -> Floats:
+    """Add up the values under each row of signs, one after the other: the page adds them alike."""
+    total = np.zeros(len(signs))
+    for column, value in zip(signs.T, values.tolist(), strict=True):
+        total += column * value
+    return total
+
+
+def flip_p(flips: Flips) -> float:
+    """Return the share of flips that leave a difference as large as the one seen, which is one of them.
+
+    >>> equal = np.full(6, 1 / 6)
+    >>> flip_p(flip_signs(equal * 0.1, equal, draws=9, seed=1))
+    0.03125
+    """
+    seen = abs(flips.difference[0])
+    return float(np.mean(np.abs(flips.difference) >= seen - _ROUNDING * max(1.0, seen)))
+
+
+def smallest_flip_p(parts: Floats, draws: int) -> float:
+    """Return the smallest p that so many instances can give: instances without a difference give none."""
+    count = int(np.count_nonzero(parts))
+    return 2.0 ** (1 - max(1, count)) if count <= EXACT else 1 / (draws + 1)
+
+
+def flip_interval(flips: Flips, *, level: float) -> tuple[float, float] | None:
+    """Return the shifts of the difference that the test does not reject, None where no level as high can be had.
+
+    A flip with sum B and weight W keeps a shift δ of the difference A while |B - Wδ| ≥ |A - δ|: between (A - B)/(1 - W)
+    and (A + B)/(1 + W). The ends are the quantiles of these ends.
+
+    >>> equal = np.full(5, 0.2)
+    >>> flip_interval(flip_signs(equal * np.arange(5), equal, draws=9, seed=1), level=0.95) is None
+    True
+    """
+    seen, whole = flips.difference[0], flips.weight[0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        one = (seen - flips.difference) / (whole - flips.weight)
+        other = (seen + flips.difference) / (whole + flips.weight)
+    # Flips of instances that weigh nothing, and the one that flips nothing, reject no shift at all.
+    free = (np.abs(flips.weight) >= abs(whole) - _ROUNDING) | np.isnan(one) | np.isnan(other)
+    low = np.sort(np.where(free, -np.inf, np.minimum(one, other)))
+    high = np.sort(np.where(free, np.inf, np.maximum(one, other)))
+    place = int(np.floor((1 - level) * len(low) + _ROUNDING))
+    ends = float(low[place]), float(high[len(high) - 1 - place])
+    return ends if np.isfinite(ends).all() else None
+
+
+class Method(StrEnum):
+    """How interval and p-value are found; docs/statistics.md has the error rates of each."""
+
+    SKEW_T = "skew-t"
+    T = "t"
+    STUDENTIZED = "studentized"
+    CALIBRATED = "calibrated"
+    BCA = "bca"
+    PERCENTILE = "percentile"
+    SIGN_FLIP = "sign-flip"
+
+
+DEFAULT_METHOD = Method.SKEW_T
+_WORDS = {
+    Method.SKEW_T: "Student's t over instances within panels, guarded against skewness",
+    Method.T: "Student's t over instances within panels",
+    Method.STUDENTIZED: "the studentized cluster bootstrap of instances within panels",
+    Method.CALIBRATED: "the percentile cluster bootstrap of instances within panels, with the tails of Student's t",
+    Method.BCA: "the bias-corrected and accelerated cluster bootstrap of instances within panels",
+    Method.PERCENTILE: "the percentile cluster bootstrap of instances within panels",
+    Method.SIGN_FLIP: "sign flips of instances",
+}
+
+
+def parse_method(name: str | Method, /) -> Method:
+    """Find a method by its name."""
+    if name in list(Method):
+        return Method(name)
+    raise UsageError(f"interval: expected {listing(Method)}, got {name!r}")
+
+
+def method_words(method: str | Method, draws: int, seed: int) -> str:
+    """Say how intervals are found, with the draws where there are any.
+
+    >>> method_words("percentile", 1000, 1)
+    'the percentile cluster bootstrap of instances within panels, 1,000 draws, seed 1 (percentile)'
+    """
+    found = parse_method(method)
+    drawn = "" if found in (Method.SKEW_T, Method.T) else f", {draws:,} draws, seed {seed}"
+    return f"{_WORDS[found]}{drawn} ({found.value})"
+
+
+class Judgement(NamedTuple):
+    """Interval and p of an estimate; `smallest` is the least p that the method could give, where there is one.
+
+    `reason` says why the interval is not there.
+    """
+
+    low: float | None
+    high: float | None
+    p: float | None
+    smallest: float | None
+    reason: str | None
+
+
+def panel_equal(values: Floats, strata: NDArray[np.int64], *, draws: int, seed: int = 1) -> "Estimate":
+    """Return the estimate of a mean over instances in which every panel counts alike.
+
+    >>> panel_equal(np.array([1.0, 3.0, 4.0, 4.0]), np.array([0, 0, 1, 1]), draws=9).value
+    3.0
+    """
+    size = np.bincount(strata)
+    weights = 1 / size[strata] / np.count_nonzero(size)
+    return of_shares(weights * values, weights, strata, draws=draws, seed=seed)
+
+
+def of_shares(shares: Floats, weights: Floats, strata: NDArray[np.int64], *, draws: int, seed: int = 1) -> "Estimate":
+    """Return the estimate that is the sum of its instances' shares, whose weights are alike inside a panel."""
+    value, pull = float(shares.sum()), panel_centred(shares[:, None], strata)
+
+    def drawn() -> Floats:
+        sums = DrawnSums(strata, pull, draws=draws, seed=seed).over()
+        return np.asarray(value + sum(part[:, 0] for part in sums))
+
+    return Estimate(value, (value,), shares, weights, pull[:, 0], strata, drawn, draws, seed)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """A mean, or a difference of the means in `parts`, and the instances behind it.
+
+    `shares` are the instances' parts of the value, which is their sum, `weights` how much each counts, and `pull` how
+    far each draws the value from the mean of its panel. `reason` says why nothing can be said beyond the value.
+    `limits` are the ends between which the value has to lie; no interval goes beyond them.
+    """
+
+    value: float
+    parts: tuple[float, ...]
+    shares: Floats
+    weights: Floats
+    pull: Floats
+    strata: NDArray[np.int64]
+    drawn: Callable[[], Floats] = field(repr=False)
+    draw_count: int = 0
+    seed: int = 1
+    reason: str | None = None
+    limits: tuple[float, float] = (-np.inf, np.inf)
+
+    @property
+    def tied(self) -> bool:
+        """Whether every instance has the value 0: of a difference, that no instance differs."""
+        return self.instances > 0 and bool(np.all(np.abs(self.shares) <= TIE * self.weights))
+
+    @property
+    def flat(self) -> bool:
+        """Whether instances of a panel are all alike: no spread says what other instances would give."""
+        return self.reason is None and float(self.moments.error[0]) <= _ROUNDING * max(1.0, abs(self.value))
+
+    @property
+    def instances(self) -> int:
+        """How many instances it rests on."""
+        return len(self.strata)
+
+    @property
+    def draws(self) -> Floats:
+        """The value under each bootstrap draw of instances."""
+        return self.drawn()
+
+    @property
+    def moments(self) -> Moments:
+        """Standard error, degrees of freedom and skewness of the value."""
+        return stratified_moments(self.pull[:, None], self.strata)
+
+    def interval(self, *, method: str | Method = DEFAULT_METHOD, level: float = 0.95) -> tuple[float, float] | None:
+        """Return the two ends, or None where none can be given."""
+        found = self.judge(method=method, level=level)
+        return None if found.low is None or found.high is None else (found.low, found.high)
+
+    def judge(self, *, method: str | Method = DEFAULT_METHOD, level: float = 0.95) -> Judgement:
+        """Return interval and p-value by one method; without spread there is no interval."""
+        intervals.check_level(level)
+        found = self._judged(parse_method(method), level)
+        if found.low is None or found.high is None:
+            return found
+        return found._replace(low=max(found.low, self.limits[0]), high=min(found.high, self.limits[1]))
+
+    def _judged(self, chosen: Method, level: float) -> Judgement:
+        if self.reason is not None:
+            return Judgement(None, None, None, None, self.reason)
+        if self.flat:
+            return self._without_spread()
+        moments = self.moments
+        error = float(moments.error[0])
+        if chosen is Method.SIGN_FLIP:
+            return self._flipped(level)
+        smallest = None
+        if chosen in (Method.SKEW_T, Method.T):
+            guarded = chosen is Method.SKEW_T
+            p = float(student_p(self.value, moments, guarded=guarded)[0])
+            ends = student_interval(self.value, moments, level=level, guarded=guarded)
+            low, high = float(ends[0][0]), float(ends[1][0])
+        elif chosen is Method.STUDENTIZED:
+            deviations, errors = self._drawn_moments()
+            p = intervals.studentized_p(deviations, errors, self.value, error)
+            low, high = intervals.studentized_interval(deviations, errors, self.value, error, level=level)
+            smallest = 2 / (self.draw_count + 1)
+        else:
+            low, high, p = self._resampled(chosen, moments, level)
+            smallest = (1 if chosen is Method.PERCENTILE else 2) / (self.draw_count + 1)
+        if not (np.isfinite(low) and np.isfinite(high)):
+            why = f"{self.instances} instances are too few for a {level:.0%} interval by this method"
+            return Judgement(None, None, p, smallest, why)
+        return Judgement(low, high, p, smallest, None)
+
+    def _resampled(self, method: Method, moments: Moments, level: float) -> tuple[float, float, float]:
+        draws = self.draws
+        if method is Method.BCA:
+            pace = intervals.acceleration(self.pull)
+            return *intervals.bca_interval(draws, self.value, pace, level=level), intervals.bca_p(
+                draws, self.value, pace
+            )
+        if method is Method.CALIBRATED:
+            widening = float(moments.error[0]) / float(np.sqrt(np.sum(self.pull**2)))
+            df = float(moments.df[0])
+            ends = intervals.calibrated_interval(draws, widening, df, level=level)
+            return *ends, intervals.calibrated_p(draws, self.value, widening, df)
+        low, high = intervals.percentile_intervals(draws[:, None], level=level)
+        return float(low[0]), float(high[0]), intervals.two_sided_p(draws, self.value)
+
+    def _drawn_moments(self) -> tuple[Floats, Floats]:
+        """Return deviation and standard error of each draw."""
+        columns = np.stack([self.pull, self.pull**2], axis=1)
+        size = np.bincount(self.strata)
+        deviation, variance = np.zeros(self.draw_count), np.zeros(self.draw_count)
+        sums = DrawnSums(self.strata, columns, draws=self.draw_count, seed=self.seed).over()
+        for n, part in zip(size[size > 0].tolist(), sums, strict=True):
+            deviation += part[:, 0]
+            variance += n / (n - 1) * (part[:, 1] - part[:, 0] ** 2 / n)
+        # What is left of a draw of equal instances is rounding.
+        variance[variance <= _ROUNDING**2 * max(1.0, self.value**2)] = 0.0
+        return deviation, np.sqrt(variance)
+
+    def _flipped(self, level: float) -> Judgement:
+        flips = flip_signs(self.shares, self.weights, draws=self.draw_count, seed=self.seed)
+        low, high = flip_interval(flips, level=level) or (None, None)
+        smallest = smallest_flip_p(self.shares, self.draw_count)
+        why = f"{self.instances} instances are too few for a {level:.0%} interval by sign flips"
+        return Judgement(low, high, flip_p(flips), smallest, why if low is None else None)
+
+    def _without_spread(self) -> Judgement:
+        """Judge instances that are all alike: their number gives a p, and nothing gives an interval."""
+        why = why_all_alike(self.instances)
+        if abs(self.value) <= _ROUNDING:
+            return Judgement(None, None, 1.0, None, why)
+        smallest = 2.0 ** (1 - self.instances)
+        return Judgement(None, None, smallest, smallest, why)

@@ -1,0 +1,305 @@
+"""Bootstrap draws, and the intervals and p-values that follow from them."""
+
+from collections.abc import Iterator
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gapline.errors import UsageError
+from gapline.native.compilation import compiled
+from gapline.statistics.student import stratified_moments
+from gapline.statistics.tails import normal_quantile, t_quantile, t_sf
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_NORMAL = NormalDist()
+# Draws of a mean carry rounding of their own: two that differ by less are the same draw.
+_ROUNDING = 1e-12
+
+
+def check_level(level: float) -> None:
+    """Refuse a level that is no share."""
+    if not 0 < level < 1:
+        raise UsageError(f"level: expected a share between 0 and 1, got {level}")
+
+
+def percentile_intervals(draws: Floats, *, level: float = 0.95) -> tuple[Floats, Floats]:
+    """Return the lower and upper ends for each column of draws (draws × statistics), linearly interpolated.
+
+    >>> low, high = percentile_intervals(np.linspace(0, 1, 101)[:, None], level=0.9)
+    >>> round(float(low[0]), 12), round(float(high[0]), 12)
+    (0.05, 0.95)
+    """
+    check_level(level)
+    ends = np.quantile(np.ascontiguousarray(draws.T), [(1 - level) / 2, (1 + level) / 2], axis=1)
+    return ends[0], ends[1]
+
+
+def bca_interval(draws: Floats, estimate: float, acceleration: float, *, level: float = 0.95) -> tuple[float, float]:
+    """Return the bias-corrected and accelerated interval of one statistic.
+
+    The bias correction is the normal quantile of the share of draws below the estimate (half of those equal to it). All
+    draws on one side leave no correction to estimate: the percentile interval is returned then.
+    """
+    check_level(level)
+    share = _share_below(draws, estimate, estimate)
+    if not 0 < share < 1:
+        low, high = percentile_intervals(draws[:, None], level=level)
+        return float(low[0]), float(high[0])
+    bias = _NORMAL.inv_cdf(share)
+    ends = []
+    for tail in ((1 - level) / 2, (1 + level) / 2):
+        shifted = bias + _NORMAL.inv_cdf(tail)
+        ends.append(_NORMAL.cdf(bias + shifted / (1 - acceleration * shifted)))
+    low, high = np.quantile(draws, ends)
+    return float(low), float(high)
+
+
+def bca_p(draws: Floats, estimate: float, acceleration: float) -> float:
+    """Return the smallest 1 - level at which the interval of `bca_interval` leaves 0 out; never below 2/(draws + 1)."""
+    bias = _normal_place(draws, estimate, estimate)
+    place = _normal_place(draws, 0.0, estimate) - bias
+    return _two_tails(place / (1 + acceleration * place) - bias, len(draws))
+
+
+def calibrated_interval(draws: Floats, widening: float, df: float, *, level: float = 0.95) -> tuple[float, float]:
+    """Return the percentile interval at tails so far out that normal data would give the interval of Student's t.
+
+    `widening` is the standard error over that of the draws, which have n - 1 instead of n in their variance.
+    """
+    check_level(level)
+    tail = _NORMAL.cdf(-widening * float(t_quantile((1 + level) / 2, df)))
+    low, high = np.quantile(draws, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def calibrated_p(draws: Floats, estimate: float, widening: float, df: float) -> float:
+    """Return the smallest 1 - level at which the interval of `calibrated_interval` leaves 0 out.
+
+    The interval ends where the draws end: 0 beyond all of them is left out at every level.
+    """
+    if draws.min() > 0 or draws.max() < 0:
+        return 2 / (len(draws) + 1)
+    place = _normal_place(draws, 0.0, estimate)
+    return min(1.0, 2 * float(t_sf(abs(place) / widening, df)))
+
+
+def studentized_interval(
+    deviations: Floats, errors: Floats, estimate: float, error: float, *, level: float = 0.95
+) -> tuple[float, float]:
+    """Return the bootstrap-t interval: quantiles of each draw's deviation over its own standard error.
+
+    An end is infinite where draws without any spread reach into the tail.
+    """
+    check_level(level)
+    low, high = np.quantile(_ratios(deviations, errors), [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf")
+    return estimate - error * float(high), estimate - error * float(low)
+
+
+def studentized_p(deviations: Floats, errors: Floats, estimate: float, error: float) -> float:
+    """Return twice the smaller share of draws whose t lies beyond the one seen, itself counted."""
+    ratios, seen = _ratios(deviations, errors), estimate / error
+    below, above = (int(np.count_nonzero(side)) + 1 for side in (ratios <= seen, ratios >= seen))
+    return min(1.0, 2 * min(below, above) / (len(ratios) + 1))
+
+
+def _ratios(deviations: Floats, errors: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = deviations / errors
+    # A draw without spread says nothing where it does not deviate, and everything where it does.
+    return np.where(np.isnan(ratios), 0.0, ratios)
+
+
+def _normal_place(draws: Floats, point: float, estimate: float) -> float:
+    """Return the normal quantile of the share of draws below a point, half of those at it; never infinite."""
+    end = 1 / (len(draws) + 1)
+    return normal_quantile(min(max(_share_below(draws, point, estimate), end), 1 - end))
+
+
+def _share_below(draws: Floats, point: float, estimate: float) -> float:
+    """Return the share of draws below a point, and half of those at it up to the rounding of such an estimate."""
+    slack = _ROUNDING * max(1.0, abs(estimate))
+    return float(np.mean(draws < point - slack) + np.mean(draws <= point + slack)) / 2
+
+
+def _two_tails(place: float, draws: int) -> float:
+    return max(2 / (draws + 1), min(1.0, 2 * _NORMAL.cdf(-abs(place))))
+
+
+def acceleration(pull: Floats) -> float:
+    """Return the acceleration Σ pull³ / (6 (Σ pull²)^1.5) of a stratified mean; in one stratum it is the jackknife's.
+
+    Zero where no unit has any pull.
+    """
+    spread = float(np.sum(pull**2))
+    return float(np.sum(pull**3)) / (6 * spread**1.5) if spread > 0 else 0.0
+
+
+def two_sided_p(draws: Floats, estimate: float) -> float:
+    """Return the two-sided bootstrap p-value of a difference: (count + 1) / (draws + 1).
+
+    Counted are draws whose deviation from the estimate is at least as large as the estimate itself, that is, draws from
+    the distribution shifted to no difference that are as extreme as what was seen. It is never 0.
+
+    >>> two_sided_p(np.array([0.5, 1.0, 1.5, 2.5]), 1.0)
+    0.4
+    """
+    # With a difference of exactly 0 every draw is as extreme: p is 1, whatever the rounding.
+    extreme = np.abs(draws - estimate) >= abs(estimate) - _ROUNDING
+    return (int(np.count_nonzero(extreme)) + 1) / (len(draws) + 1)
+
+
+# Enough to know the level of 95 % to about ±0.2 %.
+DRAWS = 10_000
+_BLOCK = 1000
+
+
+def joint_level(pull: Floats, strata: NDArray[np.int64], *, level: float, seed: int = 1) -> float:
+    """Return the level of each interval at which all hold together with probability `level`.
+
+    `pull` is units × estimates (`Estimate.pull`, 0 for an instance that an estimate does not
+    rest on). The largest of correlated t statistics is simulated: instances are weighed by normal numbers, which keeps
+    the correlation of the estimates, and divided by one χ with the fewest degrees of freedom among them. Estimates
+    that move together cost little, independent ones as much as Bonferroni's rule.
+
+    >>> same = np.outer([-1.0, 0.0, 1.0], [1.0, 1.0])
+    >>> abs(joint_level(same, np.zeros(3, np.int64), level=0.95) - 0.95) < 0.01
+    True
+    """
+    moments = stratified_moments(pull, strata)
+    moving = moments.error > 0
+    if np.count_nonzero(moving) < 2:
+        return level
+    df = float(moments.df[moving].min())
+    # Within a panel of n the weights are centred, and what that takes off the variance is put back.
+    size = np.bincount(strata)[strata].astype(np.float64)
+    scaled = pull[:, moving] * np.sqrt(size / (size - 1))[:, None]
+    scaled = scaled / np.sqrt(np.sum(scaled**2, axis=0))
+    generator = np.random.Generator(np.random.PCG64(seed))
+    largest = np.empty(DRAWS)
+    for start in range(0, DRAWS, _BLOCK):
+        weights = generator.standard_normal((_BLOCK, len(strata)))
+        largest[start : start + _BLOCK] = np.abs(weights @ scaled).max(axis=1)
+    largest /= np.sqrt(generator.chisquare(df, DRAWS) / df)
+    return max(level, 1 - 2 * float(t_sf(np.quantile(largest, level), df)))
+
+
+# Draws held at a time are about so many picks: memory does not grow with their number.
+_PICKS = 4_000_000
+
+
+def generator_start(seed: int | list[int], /) -> dict[str, str]:
+    """Return where the generator of a seed begins, for those who make the same draws elsewhere: state and step.
+
+    >>> sorted(generator_start(1))
+    ['state', 'step']
+    """
+    state: Any = np.random.PCG64(seed).state["state"]
+    # As text: they are whole numbers of 128 bits.
+    return {"state": str(state["state"]), "step": str(state["inc"])}
+
+
+def draw_counts(strata: Integers, *, draws: int, seed: int) -> NDArray[np.unsignedinteger[Any]]:
+    """Draw units with replacement inside each stratum; return draws × units, how often each unit was drawn.
+
+    PCG64 through integers only, so that the draws are the same everywhere. Held in the smallest whole numbers that do:
+    draws of many units are many.
+
+    >>> draw_counts(np.array([0, 0, 1]), draws=2, seed=1).sum(axis=1).tolist()
+    [3, 3]
+    """
+    generator = np.random.Generator(np.random.PCG64(seed))
+    # Strata in the order of their numbers: the same generator then gives `DrawnSums` the same units.
+    sizes = np.unique(strata, return_counts=True)[1]
+    # One stratum after the other, each a block of columns: columns here and there would be far apart in memory.
+    counts = np.empty((draws, len(strata)), np.min_scalar_type(sizes.max(initial=0)))
+    for end, size in zip(np.cumsum(sizes).tolist(), sizes.tolist(), strict=True):
+        block = max(1, _PICKS // size)
+        for start in range(0, draws, block):
+            picked = generator.integers(0, size, size=(min(block, draws - start), size))
+            picked += np.arange(len(picked))[:, None] * size
+            found = np.bincount(picked.ravel(), minlength=picked.size).reshape(picked.shape)
+            counts[start : start + block, end - size : end] = found
+    order = np.argsort(strata, kind="stable")
+    return counts if (order[1:] > order[:-1]).all() else counts[:, np.argsort(order)]
+
+
+class DrawnSums:
+    """Sums over drawn units of their rows of `values` (units × columns), kept by stratum: draws × columns each.
+
+    The units are those of `draw_counts`. Without some of the units, the same draws are taken as far as they go: a pick
+    of a unit that is left out is replaced by another of those that stay, and the last picks are dropped. So what one
+    arm lacks costs little more than the draws of all.
+
+    >>> strata, values = np.array([0, 0, 1]), np.array([[1.0], [2.0], [4.0]])
+    >>> sums = DrawnSums(strata, values, draws=5, seed=1)
+    >>> bool(np.all(sum(sums.over()) == draw_counts(strata, draws=5, seed=1) @ values))
+    True
+    """
+
+    def __init__(self, strata: Integers, values: Floats, *, draws: int, seed: int) -> None:
+        self.strata, self.values = strata, values
+        self.draws, self.seed = draws, seed
+        self._all: list[Floats] | None = None
+
+    def over(self, present: NDArray[np.bool_] | None = None) -> list[Floats]:
+        """Return the sums of each stratum over drawn units of those present (all where not given)."""
+        if self._all is None:
+            self._all = [np.zeros((self.draws, self.values.shape[1])) for _ in np.unique(self.strata)]
+            for number, units, start, picked in self._picks():
+                _add_rows(picked, self.values[units], self._all[number][start : start + len(picked)])
+        if present is None or bool(present.all()):
+            return self._all
+        sums = list(self._all)
+        # Replacements come from a generator of their own: the draws of all units stay what they are.
+        spares = np.random.Generator(np.random.PCG64([self.seed, 1]))
+        for number, units, start, picked in self._picks():
+            here = present[units]
+            if bool(here.all()):
+                continue
+            if start == 0:
+                sums[number] = self._all[number].copy()
+            kept = np.flatnonzero(here)
+            gone = int(np.count_nonzero(~here[picked[:, : len(kept)]])) if len(kept) else 0
+            spare = kept[spares.integers(0, len(kept), size=gone)] if gone else kept[:0]
+            _swap_rows(picked, here, len(kept), spare, self.values[units], sums[number][start : start + len(picked)])
+        return sums
+
+    def _picks(self) -> Iterator[tuple[int, Integers, int, Integers]]:
+        """Yield number and units of each stratum, the first draw of a block, and the picks of that block."""
+        generator = np.random.Generator(np.random.PCG64(self.seed))
+        for number, stratum in enumerate(np.unique(self.strata)):
+            units = np.flatnonzero(self.strata == stratum)
+            block = max(1, _PICKS // len(units))
+            for start in range(0, self.draws, block):
+                size = (min(block, self.draws - start), len(units))
+                yield number, units, start, generator.integers(0, len(units), size=size)
+
+
+@compiled(nogil=True)
+def _add_rows(picked, values, sums):  # type: ignore[no-untyped-def] # pragma: no cover
+    for draw in range(picked.shape[0]):
+        for place in range(picked.shape[1]):
+            unit = picked[draw, place]
+            for column in range(values.shape[1]):
+                sums[draw, column] += values[unit, column]
+
+
+@compiled(nogil=True)
+def _swap_rows(picked, here, size, spare, values, sums):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Take out picks of units that are not here and those past the size, and put a spare one in for the former."""
+    used = 0
+    for draw in range(picked.shape[0]):
+        for place in range(picked.shape[1]):
+            unit = picked[draw, place]
+            if place < size and here[unit]:
+                continue
+            for column in range(values.shape[1]):
+                sums[draw, column] -= values[unit, column]
+            if place < size:
+                for column in range(values.shape[1]):
+                    sums[draw, column] += values[spare[used], column]
+                used += 1

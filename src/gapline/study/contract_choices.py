@@ -1,0 +1,160 @@
+"""Choices that a contract states, and facts that it changed after the runs."""
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from gapline.contract.layout import CAMPAIGN, CARRIED_REFERENCES, CONTRACT_FILE
+from gapline.contract.tables import EXACT_MODEL, RUN_KEY, RunKey
+from gapline.files.open_file import read_document
+from gapline.references.policy import Policy
+from gapline.scoring.scores import DEFAULT_GOALS
+from gapline.statistics.bootstrap import DRAWS
+from gapline.statistics.estimate import DEFAULT_METHOD
+from gapline.text import as_patterns
+
+if TYPE_CHECKING:
+    from gapline.contract.contract import Contract
+    from gapline.journal.register import Register
+
+Pair = tuple[str, str]
+DEFAULT_KERNEL = "squeezed"
+LEVEL = 0.95
+DRAW_SEED = 1
+
+
+def read_contract(folder: Path | None) -> "tuple[Contract | None, str | None, Register | None]":
+    """Read contract and register; a study that was never run, or run before there were registers, has none."""
+    if folder is None:
+        return None, None, None
+    from gapline.contract.contract import load_contract
+    from gapline.journal.register import read_register
+
+    contract, register = load_contract(folder), read_register(folder)
+    text = read_document(folder / CONTRACT_FILE).decode("utf-8").replace("\r\n", "\n")
+    return contract, text, register if register.entries else None
+
+
+def declared_choices(contract: "Contract | None") -> dict[str, Any]:
+    """Return what a contract declares, by the names of `open_study`."""
+    if contract is None:
+        return {}
+    return {
+        "kernels": tuple(contract.score.kernels),
+        "statistics": tuple(contract.score.statistics),
+        "weight": contract.score.weight,
+        "goals": tuple(contract.score.goals),
+        "weighting": contract.aggregate.weighting,
+        "time_scale": contract.time.scale,
+        "transform": contract.transforms,
+        "sense": contract.senses,
+        "stated_sense": contract.stated_senses,
+        "validation": contract.objective.validation,
+        "policy": None if contract.reference.policy == "retrospective" else contract.reference.policy,
+        "tolerance": contract.reference.tolerance,
+        "contrasts": tuple((a, b) for a, b in contract.aggregate.contrasts),
+        "tier_two": tuple(arm.name for arm in contract.arms if arm.tier == 2),
+        "exact": tuple(arm.name for arm in contract.arms if arm.model == EXACT_MODEL),
+        "interval": contract.aggregate.bootstrap.method,
+        "simultaneous": contract.aggregate.simultaneous,
+        "draws": contract.aggregate.bootstrap.draws,
+        "seed": contract.aggregate.bootstrap.seed,
+        "level": contract.aggregate.bootstrap.level,
+        "title": contract.study.title or contract.study.name,
+    }
+
+
+def declared_facts(contract: "Contract | None") -> tuple[str, ...]:
+    """Name the facts about runs that a contract states.
+
+    >>> declared_facts(None)
+    ()
+    """
+    if contract is None:
+        return ()
+    stated = {"sense": contract.stated_senses, "machine": contract.time.machine}
+    return ("clock", "horizon", "threads", "validation", *(name for name, value in stated.items() if value))
+
+
+def score_options(
+    contract: "Contract", folder: Path, *, carried: bool = False, arms: Collection[str] | None = None
+) -> list[str]:
+    """Return the options under which `gapline score` and `analyse` read the traces of a study as the study is read.
+
+    `carried` where the snapshot lies beside the traces, and need not be named; `arms` are those that the traces have.
+    """
+    stated = declared_choices(contract)
+    goals = lead_goals(stated["goals"])
+    scale = stated["time_scale"]
+    scales = [scale] if isinstance(scale, str) else [f"{host}={factor!r}" for host, factor in scale.items()]
+    options: list[tuple[str, ...]] = []
+    # In this order, as the study itself looks for them.
+    places = [folder / contract.reference.snapshot] if contract.reference.snapshot else []
+    files = [place for place in (*places, folder / CAMPAIGN / CARRIED_REFERENCES) if place.is_file()]
+    options += [("--snapshot", str(file)) for file in files[:1] if not carried]
+    if stated["policy"] in (Policy.ANALYSIS, "both"):
+        options.append(("--policy", stated["policy"]))
+    options += [("--kernel", name) for name in stated["kernels"] if stated["kernels"] != (DEFAULT_KERNEL,)]
+    options += [("--weight", stated["weight"])] if stated["weight"] != "uniform" else []
+    options += [("--weighting", stated["weighting"])] if stated["weighting"] != "panel" else []
+    options += [("--goal", repr(goal)) for goal in goals if goals != DEFAULT_GOALS]
+    options += [("--transform", text) for text in as_patterns(stated["transform"]) if text != "none"]
+    options += [("--time-scale", text) for text in scales if text]
+    # Runs that are maximised say so themselves.
+    options += [("--sense", "min")] if {*stated["stated_sense"].values()} == {"min"} else []
+    options += [("--validation", "solver")] if stated["validation"] == "solver" else []
+    present = {arm.name for arm in contract.arms} if arms is None else set(arms)
+    compared = present - set(stated["tier_two"])
+    options += [("--contrast", a, b) for a, b in stated["contrasts"] if {a, b} <= compared]
+    # As a study without a contract has them.
+    usual = {"interval": DEFAULT_METHOD, "level": LEVEL, "draws": DRAWS, "seed": DRAW_SEED}
+    options += [(f"--{name}", str(stated[name])) for name, value in usual.items() if stated[name] != value]
+    options += [("--simultaneous",)] if stated["simultaneous"] else []
+    return [part for option in options for part in option]
+
+
+def lead_goals(goals: Sequence[float]) -> tuple[float, ...]:
+    """Put the first positive goal in front: a lead of 0 would show who found the reference itself."""
+    lead = next((goal for goal in goals if goal > 0), None)
+    return tuple(goals) if lead is None else (lead, *(goal for goal in goals if goal != lead))
+
+
+# The columns of the runs that record a field of the contract's table [time].
+_FIELDS = {"clock": "clock", "charged": "charged", "granularity": "granularity", "machine": "machine_class"}
+_BY_CELL = ("threads", "horizon")
+
+
+def recorded_facts(runs: pl.DataFrame) -> list[str]:
+    """Name the fields of [time] that the runner recorded with these runs."""
+    if "attempt" not in runs.columns:
+        return []
+    ours = runs.filter(pl.col("attempt").is_not_null())
+    columns = _FIELDS | {name: name for name in _BY_CELL}
+    return [name for name, column in columns.items() if column in ours.columns and ours[column].count()]
+
+
+def contract_changes(contract: "Contract", runs: pl.DataFrame) -> dict[str, tuple[str, str]]:
+    """Return the fields of [time] that differ: what was recorded with the runs, and what the contract states today."""
+    # A campaign without a contract loads none of it.
+    from gapline.contract.plan import Plan
+
+    names = recorded_facts(runs)
+    ours = runs.filter(pl.col("attempt").is_not_null()) if names else runs
+    changes = {}
+    for name in (name for name in names if name in _FIELDS):
+        stated = getattr(contract.time, name)
+        if others := [value for value in ours[_FIELDS[name]].drop_nulls().unique().sort() if value != stated]:
+            changes[name] = (" and ".join(others), stated or "nothing")
+    cells = {cell.key: cell for cell in Plan.of(contract).cells} if names else {}
+    for name in (name for name in names if name in _BY_CELL):
+        rows = ours.select(*RUN_KEY, name).drop_nulls().iter_rows()
+        pairs = ((value, cells[RunKey(*key)]) for *key, value in rows if RunKey(*key) in cells)
+        differing = {(value, stated) for value, cell in pairs if value != (stated := getattr(cell, name))}
+        if differing:
+            recorded, today = (
+                " and ".join(f"{value:g}" for value in sorted(set(side))) for side in zip(*differing, strict=True)
+            )
+            changes[name] = (recorded, today)
+    return changes

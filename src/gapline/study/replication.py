@@ -1,0 +1,185 @@
+"""What a replication found: two studies of the same cells side by side, and whether the conclusions hold.
+
+It stands in `replication.json` of the study that ran again, so that whoever writes its report shows it too.
+"""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from gapline.contract.layout import Identity
+from gapline.errors import TraceError
+from gapline.files.atomic_write import write_atomically
+from gapline.files.open_file import read_document
+
+SCHEMA = "gapline.replication/1"
+# The condition that says how many runs others disturbed.
+DISTURBED = "disturbed runs"
+
+
+class Agreement(StrEnum):
+    """What became of a difference of two arms when it was measured again."""
+
+    AGREES = "agrees"
+    SAME_SIGN = "agrees in sign, not told apart"
+    OTHER_SIGN = "differs in sign, not told apart"
+    CONTRADICTS = "contradicts"
+    NOT_TESTED = "not tested"
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """A difference (mean of a minus mean of b) as one of the two studies has it; negative, a is better."""
+
+    instances: int
+    mean_a: float | None = None
+    mean_b: float | None = None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    reason: str | None = None
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether the interval lies on one side of zero."""
+        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
+
+
+class Conclusion(msgspec.Struct, frozen=True, kw_only=True):
+    """A pair of arms, there and here."""
+
+    a: str
+    b: str
+    declared: bool
+    old: Measured
+    new: Measured
+    order_agrees: bool | None
+    agreement: Agreement
+
+
+class Shift(msgspec.Struct, frozen=True, kw_only=True):
+    """How the mean of an arm moved from there to here, in a panel or, `panel` None, in all of them.
+
+    `verdict` is better, worse or no difference shown; None for a descriptive arm, which is never tested, and where
+    there is no interval (`reason`).
+    """
+
+    arm: str
+    tier: int
+    panel: str | None
+    instances: int
+    old: float | None
+    new: float | None
+    shift: float | None
+    low: float | None = None
+    high: float | None = None
+    verdict: str | None = None
+    reason: str | None = None
+
+
+class RankAgreement(msgspec.Struct, frozen=True, kw_only=True):
+    """Kendall's tau-b of the means of the compared arms, counted pair by pair.
+
+    A pair that is tied in both is in `tied_both` alone; `tau` is None where all pairs are tied on a side, or there is
+    none.
+    """
+
+    arms: int
+    tau: float | None
+    concordant: int = 0
+    discordant: int = 0
+    tied_old: int = 0
+    tied_new: int = 0
+    tied_both: int = 0
+
+
+class Condition(msgspec.Struct, frozen=True, kw_only=True):
+    """A fact under which the two were measured; empty where nobody recorded it."""
+
+    kind: str
+    what: str
+    old: str
+    new: str
+
+    @property
+    def differs(self) -> bool:
+        """Whether both are known and not alike."""
+        return bool(self.old and self.new and self.old != self.new)
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """The part of a package that was run again: everything where nothing is named."""
+
+    arms: tuple[str, ...] = ()
+    panels: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = ()
+    horizon_scale: float = 1.0
+
+
+class Origin(msgspec.Struct, frozen=True, kw_only=True):
+    """The package that was run again, and which part of it."""
+
+    name: str
+    sha256: str
+    swhid: str
+    part: Part = Part()
+
+    @property
+    def identity(self) -> Identity:
+        """By what the package is known."""
+        return Identity(self.name, self.sha256, self.swhid)
+
+
+class Replicated(msgspec.Struct, frozen=True, kw_only=True):
+    """Two studies compared: the old one and the new one, on the runs that both have, under one reading.
+
+    `runs` are compared, of `planned` that were to be run again; `campaign` is the digest of the new runs. `horizons`
+    says at which horizons both are scored, and which were announced where these differ.
+    """
+
+    conclusions: tuple[Conclusion, ...]
+    ranks: RankAgreement
+    shifts: tuple[Shift, ...]
+    conditions: tuple[Condition, ...]
+    runs: int
+    planned: int
+    lacking_old: int
+    lacking_new: int
+    kernel: str
+    level: float
+    how: str
+    reading: str
+    horizons: str
+    campaign: str
+    notes: tuple[str, ...] = ()
+    alarms: tuple[str, ...] = ()
+    origin: Origin | None = None
+    schema: str = SCHEMA
+
+    @property
+    def contradicted(self) -> tuple[Conclusion, ...]:
+        """The pairs that both studies tell apart, the other way round."""
+        return tuple(one for one in self.conclusions if one.agreement is Agreement.CONTRADICTS)
+
+    @property
+    def moved(self) -> tuple[Shift, ...]:
+        """The arms whose mean over all panels is shown to have moved."""
+        return tuple(one for one in self.shifts if one.panel is None and one.verdict in ("better", "worse"))
+
+    def save(self, path: Path) -> None:
+        """Write it as a file of its own."""
+        text = msgspec.json.format(msgspec.json.encode(self), indent=1) + b"\n"
+        write_atomically(path, lambda stream: stream.write(text))
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read what `save` wrote."""
+        try:
+            found = msgspec.json.decode(read_document(path), type=cls)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise TraceError(f"{path}: expected the result of a replication, got {error}") from error
+        if found.schema != SCHEMA:
+            raise TraceError(f"{path}: expected schema {SCHEMA!r}, got {found.schema!r}")
+        return found

@@ -1,0 +1,277 @@
+"""Metric and reference sensitivity: which orderings of arms another kernel or snapshot would reverse."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.contract.result_table import Shown, as_document
+from gapline.contract.tables import (
+    METRIC_KERNEL_RATIOS,
+    METRIC_POOLED,
+    METRIC_RATIOS,
+    METRIC_RUNS,
+    REFERENCE_NEGATIVE,
+    REFERENCE_SHIFT,
+)
+from gapline.scoring.kernels import KernelCode
+from gapline.statistics.cells import TIE, finite_or_none, sign
+from gapline.study.readings import Readings
+
+
+@dataclass(frozen=True, slots=True)
+class Angle:
+    """One way to read the runs."""
+
+    kernel: str
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reversal:
+    """Two arms whose order in a panel differs between two readings.
+
+    `out_of_envelope` marks Berthold's gap where a run of the pair ended below its reference: shown, not counted.
+    """
+
+    panel: str
+    a: str
+    b: str
+    before: Angle
+    after: Angle
+    out_of_envelope: bool
+
+    def document(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        found = as_document(self)
+        return {"from": found.pop("before"), "to": found.pop("after"), **found}
+
+
+def panel_signs(readings: Readings, reference: int, kernel: int) -> NDArray[np.int8]:
+    """Return, pairs of ranked arms × panels, which arm is better: -1 the first, 1 the second, 0 a tie."""
+    means = readings.panel_means(reference, kernel)
+    pairs = readings.pairs
+    if not pairs:
+        return np.zeros((0, means.shape[1]), np.int8)
+    one, other = np.array(pairs).T
+    return sign(means[one] - means[other])
+
+
+def find_reversals(readings: Readings, before: tuple[int, int], after: tuple[int, int]) -> list[Reversal]:
+    """List the pairs of ranked arms that change order in a panel between two (reference, kernel) readings."""
+    old, new = (Angle(readings.kernels[kernel].name, readings.names[name]) for name, kernel in (before, after))
+    return [
+        Reversal(panel, a, b, old, new, marked)
+        for panel, a, b, marked in reversed_pairs(readings, before, readings, after)
+    ]
+
+
+def reversed_pairs(
+    one: Readings, before: tuple[int, int], other: Readings, after: tuple[int, int]
+) -> list[tuple[str, str, str, bool]]:
+    """List panel, a, b of the pairs that change order between two readings of the same cells.
+
+    The last entry marks those that are out of a kernel's envelope.
+    """
+    # A product below zero needs two signs that are not 0: ties never reverse.
+    flipped = panel_signs(one, *before) * panel_signs(other, *after) < 0
+    outside = one.outside(*before) | other.outside(*after)
+    cells = one.cells
+    found = []
+    for row, panel in np.argwhere(flipped).tolist():
+        a, b = one.pairs[row]
+        marked = bool(outside[a, panel] or outside[b, panel])
+        found.append((cells.panels[panel], cells.arms[a], cells.arms[b], marked))
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MetricSensitivity(Shown):
+    """Every run rescored under every kernel and reference; the columns stand in `contract/tables.py`.
+
+    `runs` counts, arm by arm, the runs that score THETA - 1 under `dimacs:THETA` as an empty run does (`saturated`,
+    null under a kernel without a threshold) and the runs by the sign of their score (within the tolerance is zero);
+    `saturated` and `signs` are its sums. A ratio is null unless both pooled means are positive: `ratios` has b over a
+    under one kernel, `kernel_ratios` one kernel over the default one for an arm. `pairs` counts pairs of ranked arms ×
+    panels that are not tied under the default kernel and the first reference; reversals are against that kernel under
+    the same reference, and against that reference under the same kernel.
+    """
+
+    pooled: pl.DataFrame
+    runs: pl.DataFrame
+    saturated: pl.DataFrame
+    signs: pl.DataFrame
+    ratios: pl.DataFrame
+    kernel_ratios: pl.DataFrame
+    pairs: int
+    reversals: tuple[Reversal, ...]
+    ranked: tuple[str, ...]
+    weight: str
+    weighting: str
+
+    @property
+    def lead(self) -> str:
+        """The kernel that others are compared with."""
+        return str(self.pooled["kernel"][0])
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the pooled scores under every kernel."""
+        return self.pooled
+
+    def caption(self) -> str:
+        """Return what it is, in one line."""
+        found = f"{len(self.reversals)} reversals among {self.pairs} pairs against {self.lead}"
+        return f"{found}; weight {self.weight}, {self.weighting}-equal"
+
+    def document(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        negative = self.signs.select("kernel", "reference", runs=pl.col("negative"))
+        found = as_document(self)
+        # Which arms are ranked is part of the reading.
+        del found["ranked"]
+        return found | {"negative": negative.to_dicts()}
+
+
+def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
+    """Compare what the kernels say.
+
+    Empty runs stay in: they hold the kernel's value before the first incumbent. Berthold's gap under a beaten reference
+    is shown, marked `out_of_envelope` and given no rank.
+    """
+    pooled, counts, ratios, kernel_ratios = [], [], [], []
+    cells = readings.cells
+    runs = np.bincount(cells.arm, minlength=len(cells.arms))
+    for r, reference in enumerate(readings.names):
+        leading = readings.pooled(r, 0)
+        for k, kernel in enumerate(readings.kernels):
+            means = readings.pooled(r, k)
+            outside = np.any(readings.outside(r, k), axis=1)
+            ranks = readings.ranks(r, k)
+            for row, arm in enumerate(cells.arms):
+                tier = 2 if arm in readings.tier_two else 1
+                mean, beaten = finite_or_none(means[row]), bool(outside[row])
+                pooled.append((arm, tier, kernel.name, reference, mean, ranks.get(row), beaten))
+                if k:
+                    kernel_ratios.append((arm, tier, kernel.name, reference, mean_ratio(leading[row], means[row])))
+            values, zero = readings.scores[r][:, k], readings.tolerance
+            tests = [values < -zero, np.abs(values) <= zero, values > zero]
+            # Only a threshold can saturate: the score ties with that of an empty run.
+            if kernel.code is KernelCode.DIMACS:
+                tests.append(np.abs(values - (kernel.parameter - 1.0)) <= TIE)
+            found = [np.bincount(cells.arm, weights=test, minlength=len(cells.arms)).astype(int) for test in tests]
+            for row, arm in enumerate(cells.arms):
+                signs = [int(count[row]) for count in found[:3]]
+                saturated = int(found[3][row]) if len(found) > 3 else None
+                counts.append((arm, kernel.name, reference, int(runs[row]), saturated, *signs))
+            for one, other in readings.pairs:
+                ratio = mean_ratio(means[one], means[other])
+                ratios.append((cells.arms[one], cells.arms[other], kernel.name, reference, ratio))
+    by_arm = pl.DataFrame(counts, schema=METRIC_RUNS, orient="row")
+    whole = by_arm.group_by("kernel", "reference", maintain_order=True)
+    return MetricSensitivity(
+        pooled=pl.DataFrame(pooled, schema=METRIC_POOLED, orient="row"),
+        runs=by_arm,
+        # Without the nulls of kernels that have no threshold, of which a sum would make zeros.
+        saturated=by_arm.drop_nulls("saturated")
+        .group_by("kernel", "reference", maintain_order=True)
+        .agg(runs=pl.col("saturated").sum(), of=pl.col("runs").sum()),
+        signs=whole.agg(pl.col("negative", "zero", "positive").sum(), of=pl.col("runs").sum()),
+        ratios=pl.DataFrame(ratios, schema=METRIC_RATIOS, orient="row"),
+        kernel_ratios=pl.DataFrame(kernel_ratios, schema=METRIC_KERNEL_RATIOS, orient="row"),
+        pairs=int(np.count_nonzero(panel_signs(readings, 0, 0))),
+        reversals=tuple(_reversals(readings)),
+        ranked=readings.ranked,
+        weight=readings.weight,
+        weighting=readings.weighting,
+    )
+
+
+def mean_ratio(a: float | None, b: float | None) -> float | None:
+    """Return b over a; with a mean of zero or below it would say nothing of "how many times better".
+
+    >>> mean_ratio(0.5, 2.0), mean_ratio(-0.5, 2.0)
+    (4.0, None)
+    """
+    if a is None or b is None or not (a > 0 and b > 0):
+        return None
+    # Python's own numbers: a ratio that overflows is infinite there, without a warning.
+    ratio = float(b) / float(a)
+    return ratio if math.isfinite(ratio) else None
+
+
+def _reversals(readings: Readings) -> list[Reversal]:
+    found = []
+    for r in range(len(readings.names)):
+        for k in range(1, len(readings.kernels)):
+            found += find_reversals(readings, (r, 0), (r, k))
+    for r in range(1, len(readings.names)):
+        for k in range(len(readings.kernels)):
+            found += find_reversals(readings, (0, k), (r, k))
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ReferenceSensitivity(Shown):
+    """The first snapshot against another one: pooled scores and runs below zero under both, and what reverses.
+
+    Of the `instances` of the campaign, `changed` have references that differ by more than the tolerance.
+    """
+
+    before: str
+    after: str
+    changed: int
+    instances: int
+    shift: pl.DataFrame
+    negative: pl.DataFrame
+    reversals: tuple[Reversal, ...]
+    weight: str
+    weighting: str
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the pooled scores under both references."""
+        return self.shift
+
+    def caption(self) -> str:
+        """Return what it is, in one line."""
+        changed = f"{self.changed} of {self.instances} references changed"
+        return f"{self.before} to {self.after}: {changed}, {len(self.reversals)} reversals"
+
+    def document(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        found = as_document(self)
+        return {"from": found.pop("before"), "to": found.pop("after"), **found}
+
+
+def reference_sensitivity(readings: Readings, /) -> ReferenceSensitivity:
+    """Compare what the first and the last snapshot say."""
+    before, after = 0, len(readings.names) - 1
+    cells = readings.cells
+    one, other = readings.references[before], readings.references[after]
+    # Against the larger of the two, so that the count is the same in both directions.
+    differs = np.abs(one - other) > readings.tolerance * np.maximum(np.abs(one), np.abs(other))
+    shift, negative, reversals = [], [], []
+    for k, kernel in enumerate(readings.kernels):
+        old, new = readings.pooled(before, k), readings.pooled(after, k)
+        below = [
+            np.bincount(cells.arm, weights=readings.scores[r][:, k] < -readings.tolerance, minlength=len(cells.arms))
+            for r in (before, after)
+        ]
+        for row, arm in enumerate(cells.arms):
+            values = (old[row], new[row], new[row] - old[row])
+            shift.append((arm, kernel.name, *map(finite_or_none, values)))
+            negative.append((arm, kernel.name, int(below[0][row]), int(below[1][row])))
+        reversals += find_reversals(readings, (before, k), (after, k)) if before != after else []
+    return ReferenceSensitivity(
+        before=readings.names[before],
+        after=readings.names[after],
+        changed=len(np.unique(cells.unit[differs])),
+        instances=len(cells.units),
+        shift=pl.DataFrame(shift, schema=REFERENCE_SHIFT, orient="row"),
+        negative=pl.DataFrame(negative, schema=REFERENCE_NEGATIVE, orient="row"),
+        reversals=tuple(reversals),
+        weight=readings.weight,
+        weighting=readings.weighting,
+    )

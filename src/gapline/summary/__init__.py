@@ -1,1 +1,0 @@
-"""Per-run scores turned into means with their uncertainty."""

@@ -1,0 +1,1 @@
+"""Traces as CSV, JSONL, Parquet, Arrow, frames or recordings: read as a `Campaign`, and exported."""

@@ -1,0 +1,119 @@
+"""Campaigns with disjoint runs, put together."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from gapline.campaign.campaign import Campaign
+from gapline.campaign.columns import PartedColumn
+from gapline.campaign.join import join_campaigns, without_superseded
+from gapline.campaign.partitions import Part, PartsWritten, part_folders, save_parts
+from gapline.campaign.remote import is_url
+from gapline.campaign.scale import instance_senses
+from gapline.campaign.store import open_campaign
+from gapline.contract.argument_checks import expect, several
+from gapline.contract.fact_origins import FactOrigin, set_origin
+from gapline.contract.layout import JOURNALS, campaign_directory, is_study
+from gapline.contract.tables import RUN_KEY
+from gapline.traces.package_source import study_folder
+
+# Candidates that are gathered into plain arrays, which everybody can use as they are; more stay in their parts.
+GATHERED = 4_000_000
+
+
+def merge_campaigns(campaigns: Sequence[Campaign], *, in_memory: int = GATHERED) -> Campaign:
+    """Put campaigns with disjoint runs into one; runs that clash, or facts that differ, are listed and refused.
+
+    Up to `in_memory` candidates are gathered into columns of their own; beyond, the columns stay where they are.
+    """
+    parts = [expect(one, Campaign, "merge") for one in several(campaigns)]
+    return parts[0] if len(parts) == 1 else gathered(join_campaigns(parts), in_memory=in_memory)
+
+
+def gathered(campaign: Campaign, *, in_memory: int = GATHERED) -> Campaign:
+    """Return a campaign in parts with columns in one piece, if it has at most so many candidates."""
+    in_parts = isinstance(campaign.time, PartedColumn)
+    return campaign.compact() if in_parts and campaign.candidates <= in_memory else campaign
+
+
+def parts_of(paths: Iterable[str | Path], read: Callable[[str | Path], Campaign]) -> list[Part]:
+    """Open sources as parts: campaign directories with the place of their files; traces beside each other as one.
+
+    Parameters
+    ----------
+    read
+        Reads what is no directory.
+    """
+    parts: list[Part] = []
+    for is_directory, group in groupby(paths, lambda path: Path(path).is_dir()):
+        if is_directory:
+            for path in map(Path, group):
+                campaign = journal_campaign(path)
+                found = _opened(campaign_directory(path)) if campaign is None else [Part(campaign)]
+                # What nothing but the contract states is lost without it; minimised is the default.
+                if "max" in contract_senses([path]).values():
+                    found = [Part(with_contract_senses(part.campaign, path)) for part in found]
+                parts += found
+        else:
+            parts.append(Part(merge_campaigns([read(path) for path in group])))
+    settled = without_superseded([part.campaign for part in parts])
+    return [part if part.campaign is one else Part(one) for part, one in zip(parts, settled, strict=True)]
+
+
+def journal_campaign(path: Path) -> Campaign | None:
+    """Return what is whole in the journals of a study, where they say more than its `campaign/`; else None."""
+    if not is_study(path) or not (path / JOURNALS).is_dir():
+        return None
+    from gapline.journal.rebuild import current_campaign
+
+    return current_campaign(path)
+
+
+def contract_senses(sources: Iterable[str | Path]) -> dict[str, str]:
+    """Return the senses that the contracts of the studies among some sources state; `min` by default is not stated."""
+    from gapline.contract.contract import load_contract
+
+    folders = [folder for source in sources if not is_url(source) and (folder := study_folder(source)) is not None]
+    return {name: sense for folder in folders for name, sense in load_contract(folder).stated_senses.items()}
+
+
+def with_contract_senses(campaign: Campaign, source: Any) -> Campaign:
+    """Return the campaign of a study with the senses that only its contract states written to its runs."""
+    stated = contract_senses([source]) if isinstance(source, str | Path) else {}
+    if not stated:
+        return campaign
+    open_ones = [name for name, sense in instance_senses(campaign).items() if sense is None and name in stated]
+    silent = campaign.runs["instance"].is_in(open_ones)
+    sense = campaign.runs.get_column("sense", default=pl.Series([None] * len(campaign), dtype=pl.String))
+    declared = campaign.runs["instance"].replace_strict(stated, default=None, return_dtype=pl.String)
+    runs = campaign.runs.with_columns(sense=sense.zip_with(~silent, declared))
+    return replace(campaign, runs=set_origin(runs, "sense", FactOrigin.CONTRACT, silent))
+
+
+def _opened(directory: Path) -> list[Part]:
+    folders = part_folders(directory)
+    if folders == [directory]:
+        return [Part(open_campaign(directory), directory)]
+    # The whole first: it verifies that these are its parts.
+    open_campaign(directory)
+    return [Part(open_campaign(folder, verify=False), folder) for folder in folders]
+
+
+def write_parts(parts: Sequence[Part], kept: Campaign, directory: Path) -> PartsWritten:
+    """Write the runs of all parts that are kept: a part that keeps all of its own is linked, not copied."""
+    return save_parts([_keeping(part, kept) for part in parts], directory)
+
+
+def _keeping(part: Part, kept: Campaign) -> Part:
+    """Return a part with the runs and interrupted cells that are kept; one without any still says what was read."""
+    campaign = part.campaign
+    still_begun = set(kept.interrupted)
+    runs = campaign.runs.join(kept.runs.select(RUN_KEY), on=RUN_KEY, how="semi", maintain_order="left")
+    begun = tuple(key for key in campaign.interrupted if key in still_begun)
+    if runs.height == len(campaign) and begun == campaign.interrupted:
+        return part
+    return Part(replace(campaign, runs=runs, interrupted=begun))

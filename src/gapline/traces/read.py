@@ -1,0 +1,291 @@
+"""`gapline.read`: a trace file, a campaign or study directory, a frame, records, or several of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from glob import glob, has_magic
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+import polars as pl
+
+from gapline.campaign.campaign import Campaign
+from gapline.campaign.diagnostics import Diagnostics
+from gapline.campaign.join import join_campaigns
+from gapline.campaign.remote import is_url, local_path, matching_urls
+from gapline.campaign.store import open_campaign
+from gapline.contract.choices import InputChoices, Sense, TimeUnit
+from gapline.contract.layout import JOURNALS, campaign_directory, is_study
+from gapline.contract.result_table import Shown
+from gapline.errors import TraceError, UsageError, listing, near
+from gapline.files.archives import is_zip
+from gapline.traces.campaign_archive import named_after, read_archive
+from gapline.traces.candidate_checks import check_source
+from gapline.traces.columns import Dialect
+from gapline.traces.direction import check_direction, state_sense, with_notes
+from gapline.traces.merge import contract_senses, gathered, journal_campaign, with_contract_senses
+from gapline.traces.neutral import campaign_from_records, campaign_from_runs, campaign_from_table, read_neutral
+from gapline.traces.package_source import is_package, naming_packages, opened_package
+from gapline.traces.recordings import is_recorded, read_recorded
+
+
+def is_pandas(source: object) -> bool:
+    """Say whether something is a frame of pandas, which is not imported for that."""
+    return any(f"{one.__module__}.{one.__name__}".startswith("pandas.") for one in type(source).__mro__) and hasattr(
+        source, "columns"
+    )
+
+
+def frame_of_pandas(frame: Any) -> pl.DataFrame:
+    """Return the columns of a frame of pandas without its index; cells of several types become text."""
+    names = [str(name) for name in frame.columns]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise TraceError(f"frame: expected each column once, got {listing(twice)} more than once")
+    return pl.DataFrame([_column(name, frame.iloc[:, place]) for place, name in enumerate(names)])
+
+
+def _column(name: str, cells: Any) -> pl.Series:
+    kind, is_plain = cells.dtype.kind, isinstance(cells.dtype, np.dtype)
+    if kind == "M" and not is_plain:
+        return _moments(name, cells.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()).dt.replace_time_zone("UTC")
+    if is_plain and kind in "mM":
+        return _moments(name, cells.to_numpy())
+    if is_plain and kind == "f":
+        # NaN is how pandas writes that there is none.
+        return pl.Series(name, cells.to_numpy(np.float64)).fill_nan(None)
+    if is_plain and kind in "biu":
+        return pl.Series(name, cells.to_numpy())
+    missing = cells.isna().tolist()
+    values = [None if none else value for value, none in zip(cells.tolist(), missing, strict=True)]
+    try:
+        return pl.Series(name, values)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        return pl.Series(name, [None if value is None else str(value) for value in values], dtype=pl.String)
+
+
+def _moments(name: str, values: Any) -> pl.Series:
+    """Return dates or durations; Polars has no seconds."""
+    unit = np.datetime_data(values.dtype)[0]
+    return pl.Series(name, values if unit in ("ms", "us", "ns") else values.astype(f"{values.dtype.kind}8[us]"))
+
+
+def read(
+    source: Any,
+    /,
+    *,
+    columns: str | Mapping[str, str] | None = None,
+    decimal: str | None = None,
+    sense: Sense | None = None,
+    time_unit: TimeUnit | None = None,
+    number_runs: bool = False,
+    sort_rows: bool = False,
+    allow_empty: bool = False,
+    strict: bool = False,
+    checker: str | None = None,
+) -> Campaign:
+    """Read a campaign from whatever holds one.
+
+    Parameters
+    ----------
+    source
+        A path to a neutral trace (.csv, .jsonl, .parquet, .arrow; .gz and .zst too), to a campaign directory or a study
+        directory, to a replication package (.zip, .tar.zst), to a .zip of a campaign directory or of traces; a URL of
+        a campaign directory, a package or a trace (`s3://bucket/campaign`); a pattern of such paths
+        (`traces/*.jsonl`); any frame that speaks the Arrow PyCapsule interface (pandas, polars, pyarrow, duckdb); a
+        list of records; or a list of any of these, which must hold disjoint runs.
+    columns
+        The table's own names of columns that a trace needs: `arm=solver,time=elapsed` or a mapping.
+    decimal
+        "," where the table has decimal commas.
+    sense
+        "min" or "max" where the source does not state the direction of the objective. Without it, a source whose
+        objectives rise over time is refused.
+    time_unit
+        Unit of the times in a table: `s` (the default), `ms`, `us`, `ns`, `min`, `h` or `clock` (`0:01:10`). `epoch`
+        and `iso` are dates, which count from the column `started`, or with `epoch-first` and `iso-first` from the
+        first row of each run. The horizon is in seconds; a column mapping states units too (`time=ms:elapsed`,
+        `horizon=min:limit`).
+    number_runs, sort_rows
+        What it means that time goes back within one arm, instance and seed of a table: a new run begins there, which
+        is numbered after the others, or the rows of one run are out of order. Without them, rows are sorted where
+        that is plausible; otherwise the table is refused.
+    allow_empty
+        Accept a source whose candidates are all later than the horizon, or all rejected: its runs count as empty.
+    strict
+        Refuse a source with problems: cells that are no numbers, rows with too few fields, a last line without a line
+        end. Otherwise they are named and counted in `Campaign.diagnostics`.
+    checker
+        Of a study directory or a package: count the verdicts of this checker (`cvrp`, `cvrp 1.0`) instead of the
+        contract's.
+
+    >>> campaign = read([{"arm": "a", "instance": "i", "seed": 1, "time": 0.5, "objective": 12.0}])
+    >>> campaign.diagnostics.notes
+    ('no `valid` column: candidates count as valid because the solver said so',)
+    """
+    campaign = read_in_parts(
+        source,
+        columns=columns,
+        decimal=decimal,
+        sense=sense,
+        time_unit=time_unit,
+        number_runs=number_runs,
+        sort_rows=sort_rows,
+        allow_empty=allow_empty,
+        strict=strict,
+        checker=checker,
+    )
+    campaign = with_notes(campaign, check_source(campaign, allow_empty=allow_empty))
+    return gathered(judged_direction(campaign, source))
+
+
+def judged_direction(campaign: Campaign, source: Any) -> Campaign:
+    """Return the campaign with what is to be said of its direction, or refuse it; a study's contract may state that."""
+    given = source if isinstance(source, list | tuple) else [source]
+    paths = [one for one in given if isinstance(one, str | Path) and not is_url(one)]
+    studies = [path for path in paths if is_study(path) or is_package(path)]
+    return with_notes(campaign, check_direction(campaign, contract_senses(studies) if studies else None))
+
+
+@naming_packages()
+def read_in_parts(
+    source: Any,
+    /,
+    *,
+    columns: str | Mapping[str, str] | None = None,
+    decimal: str | None = None,
+    strict: bool = False,
+    checker: str | None = None,
+    **stated: Unpack[InputChoices],
+) -> Campaign:
+    """Read as `read` does, leave the columns of several sources where they are, and do not judge the direction."""
+    dialect = Dialect.parse(columns, decimal, **stated)
+    campaign = _read(source, dialect) if checker is None else _judged(source, dialect, checker)
+    if strict:
+        refuse_problems(campaign.diagnostics)
+    return state_sense(campaign, dialect.sense)
+
+
+def refuse_problems(read: Diagnostics) -> None:
+    """Raise an error where something could not be read as it is written."""
+    if read.problem_count:
+        raise TraceError(
+            f"--strict: expected no problems, got {read.problem_count:,}: {listing(read.problems, most=5)}",
+            hint="mend the file; without --strict they are named and counted, and what cannot be used is left out",
+        )
+
+
+def _read(source: Any, dialect: Dialect) -> Campaign:
+    if isinstance(source, str | Path):
+        return _read_url(source, dialect) if is_url(source) else _read_path(Path(source), dialect)
+    if isinstance(source, Campaign):
+        return _no_table(source, dialect, "a campaign")
+    if isinstance(source, pl.LazyFrame):
+        source = source.collect()
+    if isinstance(source, Shown):
+        raise UsageError(f"read: expected traces, got {type(source).__name__}, which is made of them")
+    # The one interface that polars, pyarrow and duckdb share: none of them is imported for it.
+    if (by_pandas := is_pandas(source)) or hasattr(source, "__arrow_c_stream__"):
+        table = frame_of_pandas(source) if by_pandas else pl.DataFrame(source)
+        return campaign_from_table(table, source="frame", first_line=0, dialect=dialect)
+    if isinstance(source, Sequence) and not isinstance(source, bytes):
+        # Mappings are rows of one table; anything else in a list is a source of its own.
+        if all(isinstance(item, dict) for item in source) and source:
+            if all("trace" in item for item in source):
+                return campaign_from_runs(source, dialect=dialect)
+            return campaign_from_records(source, dialect=dialect)
+        if source:
+            # Several sources have no contract in common, but what one states of its own runs holds of them.
+            return join_campaigns([with_contract_senses(_read(item, dialect), item) for item in source])
+        raise UsageError("read: expected at least one source, got an empty list")
+    raise UsageError(f"read: expected a path, a frame, records or a list of them, got {type(source).__name__}")
+
+
+def _judged(source: Any, dialect: Dialect, checker: str) -> Campaign:
+    """Read the journals of a study under another checker; its `campaign/` holds the verdicts of the contract's."""
+    path = Path(source) if isinstance(source, str | Path) else None
+    if path is not None and is_package(path):
+        package = opened_package(path, journals=True)
+        if any(name.count("/") > 1 for name in package.digests if name.startswith(f"{JOURNALS}/")):
+            from gapline.journal.campaign import read_study
+
+            judged = read_study(package.folder, checker=checker)
+            return _no_table(named_after(judged, package.folder, path), dialect, path)
+    if path is None or not (path / JOURNALS).is_dir():
+        raise UsageError(
+            f"--checker: expected a study directory with journals, got {'several sources' if path is None else path}",
+            hint="verdicts of other checkers lie beside the journals of a study",
+        )
+    from gapline.journal.campaign import read_study
+
+    return _no_table(read_study(path, checker=checker), dialect, path)
+
+
+def _no_table(campaign: Campaign, dialect: Dialect, what: object) -> Campaign:
+    if dialect.reshapes or dialect.time_unit is not None:
+        raise UsageError(f"--columns, --decimal and --time-unit: expected a table, got {what}, whose columns are known")
+    return campaign
+
+
+def matching(source: str | Path) -> list[str]:
+    """Return the paths that a source stands for: itself, or what matches a pattern such as `traces/*.jsonl`, sorted.
+
+    What a URL names is copied here first.
+    """
+    given = str(source)
+    if is_url(source):
+        return [str(local_path(url)) for url in matching_urls(given)]
+    # Brackets and stars are legal in a name: what is there is never taken for a pattern.
+    if Path(given).exists() or not has_magic(given):
+        return [given]
+    found = matches_of(given)
+    if not found:
+        raise TraceError(f"{given}: expected files that match, got none", hint=f"paths start at {Path.cwd()}")
+    return found
+
+
+def matches_of(pattern: str) -> list[str]:
+    """Return the paths that match a pattern, sorted; none where it has no star, question mark or bracket."""
+    # Not `Path.glob`: a pattern may be absolute, and there `**` takes in files in newer Pythons alone.
+    return sorted(glob(pattern, recursive=True)) if has_magic(pattern) else []  # noqa: PTH207
+
+
+def _read_url(url: str | Path, dialect: Dialect) -> Campaign:
+    found = [_read_path(Path(one), dialect) for one in matching(url)]
+    return found[0] if len(found) == 1 else join_campaigns(found)
+
+
+def _read_path(path: Path, dialect: Dialect) -> Campaign:
+    matched = matching(path)
+    if matched != [str(path)]:
+        return join_campaigns([_read_path(Path(one), dialect) for one in matched])
+    if not path.exists():
+        hint = near(path) or f"paths start at {Path.cwd()}"
+        raise TraceError(f"{path}: expected a trace file, campaign or study directory, got no such file", hint=hint)
+    if is_package(path):
+        return _no_table(_read_package(path), dialect, path)
+    if is_zip(path):
+        return read_archive(path, lambda place: _read_plain(place, dialect))
+    return _read_plain(path, dialect)
+
+
+def _read_package(path: Path) -> Campaign:
+    """Open the campaign of a package, whose bytes its sums have shown to be those that were packed."""
+    package = opened_package(path)
+    campaign = named_after(open_campaign(campaign_directory(package.folder)), package.folder, path)
+    # Nobody else can change the files of a private folder, and at the end of the process nobody is to miss them.
+    return replace(campaign, files=())
+
+
+def _read_plain(path: Path, dialect: Dialect) -> Campaign:
+    """Read a directory or a trace; a zip is none: what lies in one is never unpacked again."""
+    if path.is_dir():
+        return _no_table(_read_directory(path), dialect, path)
+    if is_recorded(path):
+        return _no_table(read_recorded(path), dialect, path)
+    return read_neutral(path, dialect=dialect)
+
+
+def _read_directory(path: Path) -> Campaign:
+    """Open the campaign of a directory; of a study that runs, or whose runner died, what is whole in its journals."""
+    campaign = journal_campaign(path)
+    return open_campaign(campaign_directory(path)) if campaign is None else campaign

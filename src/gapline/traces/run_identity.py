@@ -1,0 +1,280 @@
+"""Which rows are one run: time that goes back within a seed, and ladders told apart by further columns."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gapline.campaign.campaign import Campaign
+from gapline.contract.tables import RUN_KEY, RUN_RECORD, TRACE_DETAILS, RunKey, VerdictCode
+from gapline.errors import TraceError, listing
+from gapline.text import counted
+from gapline.traces.candidates import NUMBER, not_exact
+from gapline.traces.columns import Dialect, option
+from gapline.traces.direction import check_direction, with_notes
+
+# Parallel logs are out of order by less than this share of the span of a run.
+_SHARE = 0.15
+
+
+class StepsBack(NamedTuple):
+    """Runs of a table in which time goes back: their rows in the campaign, and the largest step as a share of the run.
+
+    `rises` and `falls` say whether an objective is higher, or lower, than the one before it once rows are sorted.
+    """
+
+    run: NDArray[np.int64]
+    share: NDArray[np.float64]
+    rises: NDArray[np.bool_]
+    falls: NDArray[np.bool_]
+
+
+def find_steps_back(run: NDArray[Any], columns: Mapping[str, NDArray[Any]]) -> StepsBack:
+    """Find the runs in which time goes back among candidates, in the order of the source and without repeated ones.
+
+    >>> columns = {"time": np.array([1.0, 9.0, 2.0, 8.0]), "objective": np.array([9.0, 5.0, 8.0, 6.0]),
+    ...            "verdict": np.ones(4, np.uint8)}
+    >>> found = find_steps_back(np.zeros(4, np.int32), columns)
+    >>> found.share.tolist(), found.rises.tolist()
+    ([0.875], [False])
+    """
+    time, objective, verdict = columns["time"], columns["objective"], columns["verdict"]
+    at = np.flatnonzero((verdict != VerdictCode.BOUND) & (time >= 0))
+    at = at[np.argsort(run[at], kind="stable")]
+    back = (time[at[1:]] < time[at[:-1]]) & (run[at[1:]] == run[at[:-1]])
+    at = at[np.isin(run[at], np.unique(run[at[1:]][back]))]
+    accepted = (verdict[at] == VerdictCode.VALID) | (verdict[at] == VerdictCode.UNCHECKED)
+    believed = pl.Series(np.where(accepted, objective[at], np.nan)).fill_nan(None)
+    rows = pl.DataFrame({"run": run[at], "time": time[at], "z": believed, "written": objective[at]})
+    rows = rows.unique(["run", "time", "written"], keep="first", maintain_order=True).drop("written")
+    step, stamp = (pl.col("time").shift(1) - pl.col("time")).max(), pl.col("time")
+    shares = rows.group_by("run").agg(share=step / (stamp.max() - stamp.min())).filter(pl.col("share") > 0)
+    z = pl.col("z")
+    in_order = rows.drop_nulls("z").sort("run", "time", maintain_order=True).group_by("run")
+    moves = in_order.agg(rises=(z > z.shift(1)).any(), falls=(z < z.shift(1)).any())
+    found = shares.join(moves, on="run", how="left").sort("run").fill_null(value=False)
+    return StepsBack(*(found[name].to_numpy() for name in ("run", "share", "rises", "falls")))
+
+
+class RowOrder:
+    """Looks at the rows of a table as they stand, and settles what it means that time goes back within runs."""
+
+    def __init__(self, source: str, dialect: Dialect) -> None:
+        self._source, self._sort_rows = source, dialect.sort_rows
+        self._found: StepsBack | None = None
+
+    def look(self, run: NDArray[Any], columns: Mapping[str, NDArray[Any]]) -> None:
+        """Look at the rows before they are sorted."""
+        self._found = find_steps_back(run, columns)
+
+    def settle(self, campaign: Campaign) -> Campaign:
+        """Return the campaign with a note on rows that were sorted, or refuse rows that seem to be of several runs."""
+        found = self._found
+        if found is None or not len(found.run):
+            return campaign
+        if not self._sort_rows and (doubtful := _doubtful(campaign, found)).any():
+            # Which of two objectives is worse is known once the direction is.
+            check_direction(campaign)
+            keys = campaign.runs[found.run[doubtful]].select(RUN_KEY)
+            shown = listing((str(RunKey(*key)) for key in keys.iter_rows()), most=3)
+            share = 100 * found.share[doubtful].max()
+            split, order = (option(name, True, self._source) for name in ("number_runs", "sort_rows"))
+            raise TraceError(
+                f"{self._source}: several runs seem to share one arm, instance and seed: {shown}; time goes back by up "
+                f"to {share:.3g} % of the run, and sorted by time the objective gets worse again",
+                hint=f"{split} begins a new run wherever time goes back; {order} confirms that each is one run whose "
+                "rows are out of order",
+            )
+        confirmed = " (--sort-rows)" if self._sort_rows else ""
+        runs, share = counted(len(found.run), "run"), 100 * found.share.max()
+        return with_notes(
+            campaign, [f"rows of {runs} were out of order by up to {share:.3g} % of the run: sorted by time{confirmed}"]
+        )
+
+
+def _doubtful(campaign: Campaign, found: StepsBack) -> NDArray[np.bool_]:
+    stated = campaign.facts.get("sense") or "min"
+    senses = campaign.runs.get_column("sense", default=pl.Series([None] * len(campaign), dtype=pl.String))
+    maximised = (senses.cast(pl.String).gather(found.run).fill_null(stated) == "max").to_numpy()
+    doubtful: NDArray[np.bool_] = (found.share > _SHARE) & np.where(maximised, found.falls, found.rises)
+    return doubtful
+
+
+def renumber(rows: pl.DataFrame, parts: pl.Series) -> tuple[pl.Series, str]:
+    """Return a seed for each row whose run was split: the first part keeps its own, the others get the next free ones.
+
+    >>> rows = pl.DataFrame({"arm": ["a"] * 4, "instance": ["i"] * 4, "seed": [1, 1, 1, 2]})
+    >>> seeds, note = renumber(rows, pl.Series([0, 1, 2, 0]))
+    >>> seeds.to_list(), note
+    ([1, 3, 4, 2], '--number-runs: 2 runs became 4, because time goes back in 1 of them')
+    """
+    keyed = rows.select(RUN_KEY).with_columns(part=parts)
+    each = keyed.unique(maintain_order=True)
+    pair, more = ["arm", "instance"], pl.col("part") > 0
+    following = pl.col("seed").max().over(pair) + more.cast(pl.Int64).cum_sum().over(pair)
+    named = each.with_columns(own=pl.when(more).then(following).otherwise(pl.col("seed")))
+    before, split = each.select(RUN_KEY).n_unique(), each.filter(more).select(RUN_KEY).n_unique()
+    seeds = keyed.join(named, on=[*RUN_KEY, "part"], how="left", maintain_order="left")["own"].alias("seed")
+    if not split:
+        return seeds, f"--number-runs: time goes back in none of {counted(before, 'run')}"
+    return seeds, (
+        f"--number-runs: {counted(before, 'run')} became {each.height:,}, because time goes back in {split:,} of them"
+    )
+
+
+# A column that is new on at least this share of the rows of its runs describes candidates (nodes, digests), if the
+# runs have this many rows: where each run has one row, a setting is new on every row too.
+_NEW_ON_ROWS = 0.5
+_ROWS_PER_RUN = 8
+# Of the places where a setting changes, this share must go back in time: a run begins early, the one before it ended
+# late. Runs of one candidate each go back at every second place, a phase or an operator of one run nowhere.
+_BACK_IN_TIME = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """The arm of each row with its settings in the name, what to leave out, and what to say of all or of the split."""
+
+    arm: pl.Series
+    left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    split_note: str = ""
+
+
+def plain_setting(cells: pl.Series) -> pl.Series:
+    """Read a further column that is all numbers as numbers, so that 5 and 5.0 are one setting."""
+    # A version 1.50 is no number, nor is a core list "0".
+    if cells.dtype != pl.String or RUN_RECORD.get(cells.name) == pl.String or not cells.str.contains(NUMBER).all():
+        return cells
+    if cells.str.contains(r"[.eE]").any():
+        return cells if not_exact(cells).any() else cells.cast(pl.Float64, strict=False)
+    numbers = cells.cast(pl.Int64, strict=False)
+    # Beyond 64 bits it is a name made of digits.
+    return cells if numbers.null_count() > cells.null_count() else numbers
+
+
+def split_ladders(extras: pl.DataFrame, keys: pl.DataFrame, time: NDArray[np.float64] | None, *, source: str) -> Ladder:
+    """Tell the runs apart that share arm, instance and seed (`keys`) and differ in a further column (`extras`).
+
+    `time` is the stamp of each row, NaN where it has none; None where every column is known to belong to the runs.
+
+    >>> extras = pl.DataFrame({"slices": [5, 5, 24, 24]})
+    >>> keys = pl.DataFrame({"arm": ["a"] * 4, "instance": ["i"] * 4, "seed": [1] * 4})
+    >>> split_ladders(extras, keys, np.array([1.0, 9.0, 2.0, 8.0]), source="t.csv").arm.to_list()
+    ['a slices=5', 'a slices=5', 'a slices=24', 'a slices=24']
+    """
+    rows = keys.hstack(extras)
+    several = varying(rows, extras.columns)
+    if not several:
+        return Ladder(keys["arm"])
+    left_out, notes, settings = [], [], []
+    for name in several:
+        inside = rows.select(*RUN_KEY, name).filter(pl.col(name).is_not_null() & _varies(name))
+        values = inside.n_unique()
+        runs = inside.select(RUN_KEY).n_unique()
+        new_on_most = values >= _NEW_ON_ROWS * inside.height and inside.height >= _ROWS_PER_RUN * runs
+        detail = name in TRACE_DETAILS or rows[name].dtype.is_nested()
+        if detail or (time is not None and new_on_most):
+            left_out.append(name)
+            notes.append(
+                f"column {name!r} differs from candidate to candidate ({values:,} values in {counted(runs, 'run')}): "
+                "left out"
+            )
+        else:
+            settings.append(name)
+    if not settings:
+        return Ladder(keys["arm"], tuple(left_out), tuple(notes))
+    if time is not None:
+        _refuse_doubtful(rows, settings, time, source)
+    arm, note = name_settings(rows, settings, source=source)
+    return Ladder(arm, tuple(left_out), tuple(notes), note)
+
+
+def name_settings(rows: pl.DataFrame, settings: list[str], *, source: str) -> tuple[pl.Series, str]:
+    """Put the settings that tell runs of one key apart into the name of their arm; the columns stay as they are.
+
+    >>> rows = pl.DataFrame({"arm": ["a", "a", "b"], "instance": "i", "seed": 1, "threads": [1, 2, 2]})
+    >>> name_settings(rows, ["threads"], source="t.csv")[0].to_list()
+    ['a threads=1', 'a threads=2', 'b']
+    """
+    # Few values first: what `slices` already tells apart needs no `elapsed` in the name.
+    named: list[str] = []
+    for name in sorted(settings, key=lambda name: rows[name].n_unique()):
+        if rows.select(*RUN_KEY, *named, name).n_unique() > rows.select(*RUN_KEY, *named).n_unique():
+            named.append(name)
+    named.sort(key=rows.columns.index)
+    arms = rows["arm"]
+    parts = [pl.col("arm")]
+    for name in named:
+        # All runs of the arm get it, also on an instance that was run at one setting only: one arm, one setting.
+        split = rows.filter(_varies(name))["arm"].unique()
+        cell = pl.lit(f" {name}=") + _in_a_name(rows[name])
+        parts.append(
+            pl.when(pl.col("arm").is_in(split.implode()) & pl.col(name).is_not_null()).then(cell).otherwise(pl.lit(""))
+        )
+    arm = rows.select(pl.concat_str(parts).alias("arm")).to_series()
+    changed = arms != arm
+    fresh = arm.filter(changed).unique(maintain_order=True)
+    if clash := sorted(set(fresh) & set(arms)):
+        raise TraceError(f"{source}: expected arms without their settings in the name, got also {listing(clash)}")
+    before = listing(map(repr, arms.filter(changed).unique(maintain_order=True)), most=3)
+    note = (
+        f"several runs of {before} share an instance and a seed, told apart by {' and '.join(named)}: "
+        f"now {counted(len(fresh), 'arm')}, {listing(map(repr, fresh), most=3)}"
+    )
+    return arm, note
+
+
+def _in_a_name(cells: pl.Series) -> pl.Expr:
+    """Word a setting: 5, not 5.0, where all of them are whole."""
+    whole = cells.dtype.is_float() and bool((cells.drop_nulls() % 1 == 0).all())
+    return (pl.col(cells.name).cast(pl.Int64, strict=False) if whole else pl.col(cells.name)).cast(pl.String)
+
+
+def _varies(name: str) -> pl.Expr:
+    """Say of each row whether the column takes several values under its key."""
+    return pl.col(name).drop_nulls().n_unique().over(RUN_KEY) > 1
+
+
+def varying(rows: pl.DataFrame, names: list[str]) -> list[str]:
+    """Return the columns that take several values under one key."""
+    if not names or not rows.height:
+        return []
+    counts = rows.group_by(RUN_KEY).agg(pl.col(name).drop_nulls().n_unique() for name in names)
+    return [name for name in names if (counts[name] > 1).any()]
+
+
+def _refuse_doubtful(rows: pl.DataFrame, settings: list[str], time: NDArray[np.float64], source: str) -> None:
+    """Refuse columns of which the rows do not show whether they tell runs apart or describe the candidates of one."""
+    numbered = rows.with_columns(_time=pl.Series(time).fill_nan(None), _row=pl.int_range(rows.height))
+    inside = numbered.filter(pl.any_horizontal(_varies(name) for name in settings)).sort(*RUN_KEY, "_row")
+    changed = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift(1)) for name in settings)
+    # A row without a stamp is a run that found nothing, and stands alone; null comparisons fill to true.
+    back = (pl.col("_time") < pl.col("_time").shift(1)).fill_null(True)
+    places = inside.select(
+        *RUN_KEY,
+        *settings,
+        changed=changed.over(RUN_KEY) & (pl.int_range(pl.len()).over(RUN_KEY) > 0),
+        back=back.over(RUN_KEY),
+    )
+    changes = places.filter("changed")
+    several = places.select(RUN_KEY).n_unique()
+    combinations = places.select(*RUN_KEY, *settings).n_unique()
+    # Runs stand one after the other: a setting that comes again, or on one row of the whole file, is none.
+    in_blocks = changes.height == combinations - several
+    repeated = places.select(settings).n_unique() < places.height
+    whole = not any(places[name].null_count() for name in settings)
+    if in_blocks and repeated and whole and changes["back"].sum() >= _BACK_IN_TIME * changes.height:
+        return
+    key = "/".join(map(str, places.select(RUN_KEY).row(0)))
+    first = places.filter(pl.all_horizontal(pl.col(name) == places[name][0] for name in RUN_KEY))
+    name = next(name for name in settings if first[name].drop_nulls().n_unique() > 1)
+    cells = listing(map(str, first[name].drop_nulls().unique(maintain_order=True)), most=4)
+    example = f"{first['arm'][0]} {name}={first[name].drop_nulls()[0]}"
+    raise TraceError(
+        f"{source}: expected one {name} in run {key}, got {cells}: several runs, or a column of candidates?",
+        hint=f"several runs: put it into the arm ({example!r}); one run: leave the column {name} out of the file",
+    )

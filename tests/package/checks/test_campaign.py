@@ -1,0 +1,100 @@
+"""Columns that were edited are in `tests/package/test_verify.py`."""
+
+import json
+import shlex
+import shutil
+
+import polars as pl
+import pytest
+
+from gapline.campaign.diagnostics import Diagnostics
+from gapline.journal.campaign import read_study
+from gapline.package.checks.journals import called_as_stated, show_rebuilt, show_stored
+from gapline.package.checks.rows import Findings, Outcome, Source
+from package import forging
+
+
+def look(folder, scratch, *, package=True, versions=()):
+    findings, source = Findings(), Source(folder, "x", is_package=package)
+    scratch.mkdir(exist_ok=True)
+    shutil.rmtree(scratch / "campaign", ignore_errors=True)
+    show_rebuilt(source, read_study(folder), scratch, findings, dict(versions))
+    return findings
+
+
+def edit_runs(folder, edit):
+    path = folder / "campaign" / "runs.parquet"
+    edit(pl.read_parquet(path)).write_parquet(path, compression="uncompressed")
+    forging.reseal_campaign(folder)
+
+
+@pytest.mark.slow
+def test_a_run_that_says_something_else_is_named_with_its_column(copied, tmp_path):
+    edit_runs(copied, lambda runs: runs.with_columns(elapsed=pl.col("elapsed") + pl.when(pl.col("seed") == 2).then(1)))
+    (one, *_) = look(copied, tmp_path / "s").differences
+    assert one.member == "campaign/runs.parquet"
+    assert one.said.startswith("elapsed of few/small-n30-1/1: expected ")
+
+
+@pytest.mark.slow
+def test_other_bytes_of_the_same_table_count_only_under_another_version_of_polars(copied, tmp_path):
+    edit_runs(copied, lambda runs: runs)
+    assert look(copied, tmp_path / "s").differences[0].said.startswith("byte ")
+    findings = look(copied, tmp_path / "s", versions={"polars": "0.1"})
+    assert findings.differences == []
+    assert "runs.parquet by content (polars 0.1 there" in findings.rows[0].how
+    edit_runs(copied, lambda runs: runs.drop("elapsed"))
+    assert look(copied, tmp_path / "s", versions={"polars": "0.1"}).differences != []
+
+
+def test_a_column_too_much_or_too_few_is_named(copied, tmp_path):
+    shutil.copy(copied / "campaign" / "time.npy", copied / "campaign" / "bound.npy")
+    (copied / "campaign" / "claimed.npy").unlink()
+    said = {one.member: one.said for one in look(copied, tmp_path / "s").differences}
+    assert said["campaign/bound.npy"] == "expected none, got a file"
+    assert said["campaign/claimed.npy"] == "expected a file, got none"
+
+
+def test_the_manifest_is_compared_by_what_it_says(copied, tmp_path):
+    path = copied / "campaign" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["facts"]["checker"] = "another 1"
+    path.write_text(json.dumps(manifest))
+    forging.reseal_campaign(copied)
+    assert str(look(copied, tmp_path / "s").differences[0]) == (
+        "campaign/manifest.json: facts.checker: expected cvrp dimacs-1, got another 1"
+    )
+
+
+def test_a_file_of_a_desktop_in_the_journal_is_no_difference_of_a_study_and_one_of_a_package(copied, tmp_path):
+    (copied / "journal" / ".DS_Store").write_text("x")
+    assert look(copied, tmp_path / "s", package=False).differences == []
+    assert look(copied, tmp_path / "s").differences[0].said.startswith("diagnostics.notes: ")
+
+
+@pytest.mark.parametrize("there", [".", "study", "/home/o'hara/study"])
+def test_the_study_is_called_as_the_stored_campaign_calls_it(there, tmp_path):
+    prefix = "" if there == "." else f"{there}/"
+    here = Diagnostics(
+        sources=(str(tmp_path),), problems=(f"{tmp_path}/journal/a: x",), notes=(f"gapline check {tmp_path} --again",)
+    )
+    found = called_as_stated(here, tmp_path, {"diagnostics": {"sources": [there]}})
+    assert (found.sources, found.problems) == ((there,), (f"{prefix}journal/a: x",))
+    assert found.notes == (f"gapline check {shlex.quote(there)} --again",)
+    assert called_as_stated(here, tmp_path, {"diagnostics": {"sources": []}}) == here
+    assert called_as_stated(here, tmp_path, None) == here
+
+
+def test_the_digests_of_what_is_stored_are_compared(copied):
+    for name, member in (("time.npy", "campaign/time.npy"), ("manifest.json", "campaign/manifest.json")):
+        path = copied / "campaign" / name
+        kept = path.read_bytes()
+        path.write_bytes(kept.replace(b"dimacs", b"dimacz") if name == "manifest.json" else kept[:-1] + b"x")
+        findings = Findings()
+        assert not show_stored(Source(copied, "x"), findings)
+        assert findings.differences[0].member == member
+        path.write_bytes(kept)
+    shutil.rmtree(copied / "campaign")
+    findings = Findings()
+    assert not show_stored(Source(copied, "x"), findings)
+    assert findings.rows[0].outcome is Outcome.NOT_SHOWN
