@@ -97,7 +97,7 @@ def test_whatever_gapline_writes_beyond_ascii_has_a_word():
     """Letters of other languages in patterns and examples aside, no sign of ours is shown as a number."""
     found = {
         letter
-        for folder in ("cli", "report", "analysis", "summary", "scoring", "study", "serve")
+        for folder in ("cli", "report", "measures", "statistics", "scoring", "study", "live")
         for path in sorted((SOURCE / folder).rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.JoinedStr)
@@ -111,7 +111,7 @@ def test_whatever_gapline_writes_beyond_ascii_has_a_word():
 
 
 # What a supervisor, a solver and the answer to --version print is read by programs of ours, not by a terminal.
-MACHINES = ("solvers/", "run/process/", "run/check_run.py", "check/", "cli/__init__.py", "terminal.py")
+MACHINES = ("solvers/", "process/", "run/check_run.py", "checkers/", "cli/__init__.py", "terminal.py")
 
 
 def printing_calls(text):

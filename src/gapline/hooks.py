@@ -14,11 +14,10 @@ from inspect import signature
 from threading import Lock
 from typing import Any
 
+from gapline.contract.number_limits import INFINITE
 from gapline.errors import UsageError
 from gapline.traces.recording import Trace
 
-# Solvers write 1e20 and beyond where there is no bound yet.
-_NO_BOUND = 1e20
 # By how much an iterate of scipy may break a constraint: its own tolerance of `trust-constr`.
 _BROKEN = 1e-8
 
@@ -49,7 +48,7 @@ class Best:
     def take(self, objective: float, bound: float | None = None, solution: Any = None) -> None:
         """Add a candidate where it is the best so far; a bound that is none (1e20 and beyond) is left out."""
         value = self._sign * float(objective)
-        known = None if bound is None or not abs(bound) < _NO_BOUND else float(bound)
+        known = None if bound is None or not abs(bound) < INFINITE else float(bound)
         with self._lock:
             is_better = value < self._best and self._trace.is_open
             if is_better:
@@ -61,7 +60,7 @@ class Best:
 
     def take_bound(self, bound: float | None) -> None:
         """Add a bound that differs from the last one."""
-        if bound is not None and abs(bound) < _NO_BOUND:
+        if bound is not None and abs(bound) < INFINITE:
             with self._lock:
                 if bound != self._bound and self._trace.is_open:
                     self._bound = float(bound)
@@ -204,7 +203,7 @@ def gurobi(trace: Trace, model: Any, /) -> Callable[[Any, int], None]:
 
     def take(objective: float, bound: float) -> None:
         # 1e100 where there is no incumbent yet.
-        if abs(objective) < _NO_BOUND:
+        if abs(objective) < INFINITE:
             best.take(objective, bound)
         else:
             best.take_bound(bound)

@@ -1,11 +1,6 @@
 import pytest
-from hypothesis import settings
 
 from references.history import History, git
-
-# Nothing depends on how fast the machine is; the first example may also pay for compilation.
-settings.register_profile("reference", deadline=None, max_examples=60)
-settings.load_profile("reference")
 
 
 @pytest.fixture(scope="session")

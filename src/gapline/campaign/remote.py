@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from gapline.campaign.store import PART
 from gapline.contract.layout import CARRIED_REFERENCES, MANIFEST
 from gapline.errors import EnvironmentLacksError, GaplineError, IntegrityError, TraceError, listing
 from gapline.files.open_file import read_regular
 from gapline.files.scratch_arrays import scratch_place
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_PART = re.compile(r"part-[0-9]{4,9}")
 # Files that are fetched at a time: a store answers one request slowly and many at once well.
 _AT_ONCE = 8
 # A campaign may be replaced while it is fetched: then it is fetched anew, and not for ever.
@@ -167,7 +167,7 @@ def _fetch_listed(store: _Store, folder: Path, parts: Sequence[str] | None) -> N
 
 def _chosen(store: _Store, listed: dict[str, Any], parts: Sequence[str] | None) -> list[str]:
     """Return the parts to fetch; a name is looked up in this directory alone, whatever a manifest says."""
-    if wrong := [name for name in listed if not _PART.fullmatch(name)]:
+    if wrong := [name for name in listed if not PART.fullmatch(name)]:
         raise TraceError(f"{store.below(MANIFEST).url}: expected parts named part-0000 and so on, got {listing(wrong)}")
     chosen = sorted(listed) if parts is None else list(parts)
     if absent := [name for name in chosen if name not in listed]:

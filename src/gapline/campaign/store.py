@@ -35,7 +35,7 @@ SCHEMA = "gapline.campaign/1"
 # Of a directory with parts; those without are written as ever.
 PARTED_SCHEMA = "gapline.campaign/2"
 RUNS_FILE = "runs.parquet"
-_PART = re.compile(r"part-[0-9]{4,9}")
+PART = re.compile(r"part-[0-9]{4,9}")
 OUR_FILES = frozenset({MANIFEST, RUNS_FILE, *(f"{name}.npy" for name in (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS))})
 _NEEDED = (RUNS_FILE, *(f"{name}.npy" for name in REQUIRED_COLUMNS))
 # What NumPy writes before the entries of a column; a file without entries cannot be mapped.
@@ -66,7 +66,7 @@ def is_campaign_file(name: str) -> bool:
 
 def is_part(name: str) -> bool:
     """Say whether a directory of this name in a campaign's is a part of it."""
-    return _PART.fullmatch(name) is not None
+    return PART.fullmatch(name) is not None
 
 
 class _Manifest(msgspec.Struct):

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Generic, Protocol, Self, TypeVar
 
-from gapline.contract.big_integers import is_exact
+from gapline.contract.number_limits import is_exact
 from gapline.errors import GaplineError
 
 T = TypeVar("T")

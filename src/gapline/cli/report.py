@@ -39,9 +39,8 @@ def command(
     """
     from pathlib import Path
 
-    from gapline.contract.layout import RESULTS, is_study
+    from gapline.contract.layout import RESULTS, RESULTS_FILE, is_study
     from gapline.report.drawing import FILE_FORMATS
-    from gapline.report.results import RESULTS_FILE
     from gapline.report.write import PAGE, check_report_folder, write_report
 
     canvas = options.canvas_of(width=width, no_title=no_title, captions=captions, font_size=font_size, grey=grey)

@@ -22,6 +22,7 @@ CALIBRATIONS = "calibrations.jsonl"
 CAMPAIGN = "campaign"
 MANIFEST = "manifest.json"
 RESULTS = "results"
+RESULTS_FILE = "results.json"
 # What a study that runs a package again found of its conclusions.
 REPLICATION = "replication.json"
 # What an import leaves beside its campaign.

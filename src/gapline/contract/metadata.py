@@ -1,6 +1,6 @@
 """What a study says of itself for those who cite, archive and find it; nothing of it touches a number.
 
-Formats that take it: RO-Crate, CITATION.cff and Zenodo (`archive/`). A contract that says none of it is a good one.
+Formats that take it: RO-Crate, CITATION.cff and Zenodo (`package/`). A contract that says none of it is a good one.
 """
 
 import datetime

@@ -65,8 +65,6 @@ TRACE_DETAILS = ("solution", "solution_digest", "note", "message", "event")
 DEFAULT_PANEL = "all"
 # Stands in for the name of a simplified model where a solver solves the instances as they are.
 EXACT_MODEL = "exact"
-# Solvers write 1e20 and beyond where there is no bound or no solution yet.
-INFINITE = 1e20
 
 # Result tables. Those of groups begin with the columns they are grouped by, so only what follows stands here.
 ARM_INTERVALS = _schema("arm:text instances:whole mean:real low:real high:real reason:text")

@@ -142,7 +142,7 @@ _BITE = 1 << 20
 _MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 # Those that cannot take more than a little memory to unpack.
 _METHODS = {zipfile.ZIP_STORED: "stored", zipfile.ZIP_DEFLATED: "deflated"}
-_ENCRYPTED = 0x1
+ENCRYPTED = 0x1
 
 
 def is_zip(path: str | Path) -> bool:
@@ -314,7 +314,7 @@ def _wrong(member: zipfile.ZipInfo) -> str | None:
     # Other systems leave no mode; those that do say what kind of file it is.
     if mode and stat.S_IFMT(mode) not in (0, stat.S_IFDIR if member.is_dir() else stat.S_IFREG):
         return "a link" if stat.S_ISLNK(mode) else "no plain file"
-    if member.flag_bits & _ENCRYPTED:
+    if member.flag_bits & ENCRYPTED:
         return "encrypted"
     if member.volume:
         return "on another disk of an archive that spans several"

@@ -180,6 +180,8 @@ def _unpacker(name: str, path: Path | str) -> tuple[Callable[[], Any], type[Exce
 
 PACKED = (".gz", ".zst")
 # How a file in UTF-16 begins.
+# Byte order marks, as other systems write them at the beginning of a file.
+UTF_8_MARK = b"\xef\xbb\xbf"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -197,7 +199,7 @@ def as_utf8(pieces: Iterator[bytes]) -> Iterator[bytes]:
             yield decoder.decode(piece).encode("utf-8", "replace")
         yield decoder.decode(b"", final=True).encode("utf-8", "replace")
         return
-    yield first.removeprefix(b"\xef\xbb\xbf")
+    yield first.removeprefix(UTF_8_MARK)
     yield from pieces
 
 

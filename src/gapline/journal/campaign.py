@@ -21,7 +21,7 @@ from gapline.journal.attempts import Attempt, CellRecord, attempts_of, cells_of,
 from gapline.journal.calibration import calibration_columns, read_calibrations
 from gapline.journal.checker_choice import choose_judge, find_judges, judge_notes
 from gapline.journal.claims import claimed_run
-from gapline.journal.events import Event, Events
+from gapline.journal.events import SOMETIMES, Event, Events
 from gapline.journal.fairness import fairness_columns
 from gapline.journal.index import Index, Seen
 from gapline.journal.read import Journal, Outcome
@@ -32,7 +32,6 @@ from gapline.text import counted
 _FROM_ENDING = ("exit_code", "signal", "elapsed", "cpu_time", "peak_memory", "leftover")
 NO_SOLUTION = "no solution to check"
 # Columns of events that a run has where one of its events states a number.
-SOMETIMES = ("bound", "primary", "secondary")
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from gapline.errors import TraceError
 from gapline.files.open_file import open_regular
 from gapline.journal.records import Ending, Order
 
-_SOMETIMES = ("bound", "primary", "secondary")
+SOMETIMES = ("bound", "primary", "secondary")
 
 
 class Record(msgspec.Struct):
@@ -81,7 +81,7 @@ class Events(Sequence[Event]):
         """Take an event whose line begins at a place of the file; of its solution only that there is one is kept."""
         self._sequence.append(event.sequence)
         self._is_candidate.append(event.is_candidate)
-        for name in _SOMETIMES:
+        for name in SOMETIMES:
             if name not in self._numbers and not math.isnan(getattr(event, name)):
                 # The first one: most journals have none, and a column of nothing takes as much as one of numbers.
                 self._numbers[name] = array("d", [math.nan]) * (len(self) - 1)
@@ -150,7 +150,7 @@ class Events(Sequence[Event]):
     def _event(self, index: int, solution: bytes | None) -> Event:
         numbers = self._numbers
         time, objective = numbers["time"][index], numbers["objective"][index]
-        bound, primary, secondary = (numbers[name][index] if name in numbers else math.nan for name in _SOMETIMES)
+        bound, primary, secondary = (numbers[name][index] if name in numbers else math.nan for name in SOMETIMES)
         is_candidate, reason = bool(self._is_candidate[index]), self._names[self._reason[index]]
         return Event(self._sequence[index], time, is_candidate, objective, bound, primary, secondary, solution, reason)
 

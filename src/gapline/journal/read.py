@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from gapline.contract.big_integers import EXACT, is_rounded
+from gapline.contract.number_limits import EXACT, is_rounded
 from gapline.contract.tables import Proof, Reason, RunStatus
 from gapline.errors import TraceError
 from gapline.files.open_file import open_regular, reason_of

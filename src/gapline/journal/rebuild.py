@@ -24,8 +24,9 @@ from gapline.errors import GaplineError
 from gapline.files.atomic_write import write_atomically
 from gapline.files.open_file import most_bytes, read_regular
 from gapline.journal.attempts import CellRecord, attempts_of, cells_of, folders_of
-from gapline.journal.campaign import SOMETIMES, Survey, build_campaign, survey_study, trace_without_events
+from gapline.journal.campaign import Survey, build_campaign, survey_study, trace_without_events
 from gapline.journal.claims import locked_inodes, worked_on
+from gapline.journal.events import SOMETIMES
 from gapline.journal.index import BY, Index
 from gapline.journal.line import seal, unseal
 from gapline.journal.read import Outcome

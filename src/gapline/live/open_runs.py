@@ -16,7 +16,8 @@ from gapline.campaign.assembly import RunTrace
 from gapline.campaign.campaign import Campaign
 from gapline.campaign.scale import Scale, choose_scale
 from gapline.contract.contract import Contract
-from gapline.contract.tables import INFINITE, RunKey, VerdictCode
+from gapline.contract.number_limits import INFINITE
+from gapline.contract.tables import RunKey, VerdictCode
 from gapline.envelope.build import Envelopes, Unchecked, build_envelopes
 from gapline.errors import GaplineError
 from gapline.journal.campaign import Tally, campaign_of_journals, trace_of

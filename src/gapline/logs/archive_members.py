@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, NamedTuple, Self, cast
 
 from gapline.errors import GaplineError, TraceError
+from gapline.files.archives import ENCRYPTED
 from gapline.files.compression import Unrolled
 from gapline.files.open_file import most_bytes, most_document, open_regular, reason_of
 from gapline.files.tar_headers import Careful, EndsEarlyError, tar_headers
@@ -24,7 +25,6 @@ SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tzst")
 _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 # How often a packed tar may be gone through to take its members in the order of their names.
 _MOST_PASSES = 4
-_ENCRYPTED = 0x1
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -176,7 +176,7 @@ def _in_zip(path: str) -> Iterator[_Found]:
         # Other systems leave no mode; those that do say what kind of file it is.
         if not wrong and mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG):
             wrong = "a link" if stat.S_ISLNK(mode) else "no plain file"
-        if not wrong and info.flag_bits & _ENCRYPTED:
+        if not wrong and info.flag_bits & ENCRYPTED:
             wrong = "an encrypted one"
         if not wrong and info.compress_type not in _METHODS:
             wrong = f"one packed by method {info.compress_type}, not stored or deflated"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gapline.contract.big_integers import EXACT, is_rounded
+from gapline.contract.number_limits import EXACT, is_rounded
 from gapline.contract.tables import Reason, VerdictCode
 from gapline.logs.event_columns import Event, EventColumns
 

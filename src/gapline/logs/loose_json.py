@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from gapline.contract.big_integers import is_rounded
+from gapline.contract.number_limits import is_rounded
 from gapline.logs.reader import LogFile
 
 _MOST = 1 << 20

@@ -7,7 +7,7 @@ from stat import S_ISLNK, S_ISREG
 from typing import NamedTuple
 
 from gapline.campaign.store import is_campaign_file
-from gapline.contract.layout import CALIBRATIONS, CAMPAIGN, CARRIED_REFERENCES, JOURNALS, RESULTS
+from gapline.contract.layout import CALIBRATIONS, CAMPAIGN, CARRIED_REFERENCES, JOURNALS, RESULTS, RESULTS_FILE
 from gapline.journal.unknown_files import find_strays
 
 # Said of every package, whether or not they lie there at the moment: the list does not depend on who looked last.
@@ -85,7 +85,7 @@ def is_report_file(name: str) -> bool:
     parts = name.split("/")
     if parts[0] in ("figures", "tables"):
         return len(parts) == 2 and name.endswith((".svg", ".png", ".pdf", ".txt", ".md", ".csv", ".tex"))
-    return name in ("report.html", "results.json", "macros.tex", "methods.md", "methods.tex")
+    return name in ("report.html", RESULTS_FILE, "macros.tex", "methods.md", "methods.tex")
 
 
 def walk_files(study: Path, into: Callable[[str], bool] = lambda _: True) -> Iterator[tuple[str, bool]]:

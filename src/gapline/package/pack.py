@@ -26,6 +26,7 @@ from gapline.contract.layout import (
     README,
     REGISTER,
     RESULTS,
+    RESULTS_FILE,
     SUMS,
     ZENODO,
     Identity,
@@ -59,7 +60,6 @@ from gapline.text import counted
 
 Progress = Callable[[str, int, int], object]
 
-RESULTS_FILE = "results.json"
 # Words, digests and versions differ where a host got another name, or another gapline wrote them; numbers do not.
 _NO_NUMBERS = frozenset(
     ("schema", "title", "versions", "campaign", "headline", "reading", "facts", "methods", "files", "derived", "notes")

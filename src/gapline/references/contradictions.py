@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from gapline.campaign.campaign import Campaign
 from gapline.campaign.scale import Scale
+from gapline.contract.number_limits import INFINITE
 from gapline.contract.reading import TOLERANCE
-from gapline.contract.tables import INFINITE, RUN_KEY, Proof, RunKey
+from gapline.contract.tables import RUN_KEY, Proof, RunKey
 from gapline.contract.transforms import Transform, TransformKind
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError

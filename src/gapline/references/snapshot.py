@@ -13,7 +13,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from gapline.campaign.remote import local_path
-from gapline.contract.big_integers import is_exact
+from gapline.contract.number_limits import is_exact
 from gapline.contract.result_table import Shown
 from gapline.contract.tables import RunKey
 from gapline.errors import IntegrityError, SnapshotError, found_at, listing

@@ -13,14 +13,13 @@ import msgspec
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from gapline.contract.layout import RESULTS
+from gapline.contract.layout import RESULTS, RESULTS_FILE
 from gapline.contract.mistakes import field_mistakes, suggestion
 from gapline.errors import TraceError, UsageError, found_at, listing
 from gapline.files.open_file import read_document, reason_of
 from gapline.text import printable
 
 SCHEMA = "gapline.results/1"
-RESULTS_FILE = "results.json"
 _FAMILY, _, _VERSION = SCHEMA.partition("/")
 
 # JSON has no infinity: a mean that left the range of doubles is said to have.

@@ -8,6 +8,7 @@ from typing import Any
 
 from gapline.campaign.store import file_digest
 from gapline.contract.argument_checks import expect
+from gapline.contract.layout import RESULTS_FILE
 from gapline.contract.progress import doing
 from gapline.contract.version import VERSION
 from gapline.errors import UsageError
@@ -26,7 +27,7 @@ from gapline.report.page.build import write_page
 from gapline.report.page.seal import vega_bundle
 from gapline.report.reading_text import score_document
 from gapline.report.replication import replication_tables, shown_replication
-from gapline.report.results import RESULTS_FILE, SCHEMA
+from gapline.report.results import SCHEMA
 from gapline.report.table import Table, shortened
 from gapline.report.tables.complementarity import grid_table, pairs_table
 from gapline.report.tables.contrasts import compared_rows, contrast_table

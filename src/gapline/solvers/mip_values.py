@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable
 
+from gapline.contract.number_limits import INFINITE
 from gapline.solvers.protocol import emit_bound
 
-# What HiGHS, SCIP and CP-SAT call infinite: no bound is known yet.
-INFINITE = 1e20
 # The integrality that the checker allows.
 NEAR = 1e-6
 

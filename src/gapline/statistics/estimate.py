@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gapline.errors import UsageError, listing
 from gapline.statistics import intervals
 from gapline.statistics.cells import TIE, why_all_alike
-from gapline.statistics.intervals import DrawnSums
+from gapline.statistics.intervals import ROUNDING, DrawnSums
 from gapline.statistics.student import Moments, panel_centred, stratified_moments, student_interval, student_p
 
 Floats = NDArray[np.float64]
@@ -19,7 +19,6 @@ Floats = NDArray[np.float64]
 # So many instances are enumerated, which is exact; of more, signs are drawn.
 EXACT = 14
 # Sums that differ by rounding alone are the same sum.
-_ROUNDING = 1e-12
 
 
 class Flips(NamedTuple):
@@ -65,7 +64,7 @@ def flip_p(flips: Flips) -> float:
     0.03125
     """
     seen = abs(flips.difference[0])
-    return float(np.mean(np.abs(flips.difference) >= seen - _ROUNDING * max(1.0, seen)))
+    return float(np.mean(np.abs(flips.difference) >= seen - ROUNDING * max(1.0, seen)))
 
 
 def smallest_flip_p(parts: Floats, draws: int) -> float:
@@ -89,10 +88,10 @@ def flip_interval(flips: Flips, *, level: float) -> tuple[float, float] | None:
         one = (seen - flips.difference) / (whole - flips.weight)
         other = (seen + flips.difference) / (whole + flips.weight)
     # Flips of instances that weigh nothing, and the one that flips nothing, reject no shift at all.
-    free = (np.abs(flips.weight) >= abs(whole) - _ROUNDING) | np.isnan(one) | np.isnan(other)
+    free = (np.abs(flips.weight) >= abs(whole) - ROUNDING) | np.isnan(one) | np.isnan(other)
     low = np.sort(np.where(free, -np.inf, np.minimum(one, other)))
     high = np.sort(np.where(free, np.inf, np.maximum(one, other)))
-    place = int(np.floor((1 - level) * len(low) + _ROUNDING))
+    place = int(np.floor((1 - level) * len(low) + ROUNDING))
     ends = float(low[place]), float(high[len(high) - 1 - place])
     return ends if np.isfinite(ends).all() else None
 
@@ -203,7 +202,7 @@ class Estimate:
     @property
     def flat(self) -> bool:
         """Whether instances of a panel are all alike: no spread says what other instances would give."""
-        return self.reason is None and float(self.moments.error[0]) <= _ROUNDING * max(1.0, abs(self.value))
+        return self.reason is None and float(self.moments.error[0]) <= ROUNDING * max(1.0, abs(self.value))
 
     @property
     def instances(self) -> int:
@@ -286,7 +285,7 @@ class Estimate:
             deviation += part[:, 0]
             variance += n / (n - 1) * (part[:, 1] - part[:, 0] ** 2 / n)
         # What is left of a draw of equal instances is rounding.
-        variance[variance <= _ROUNDING**2 * max(1.0, self.value**2)] = 0.0
+        variance[variance <= ROUNDING**2 * max(1.0, self.value**2)] = 0.0
         return deviation, np.sqrt(variance)
 
     def _flipped(self, level: float) -> Judgement:
@@ -299,7 +298,7 @@ class Estimate:
     def _without_spread(self) -> Judgement:
         """Judge instances that are all alike: their number gives a p, and nothing gives an interval."""
         why = why_all_alike(self.instances)
-        if abs(self.value) <= _ROUNDING:
+        if abs(self.value) <= ROUNDING:
             return Judgement(None, None, 1.0, None, why)
         smallest = 2.0 ** (1 - self.instances)
         return Judgement(None, None, smallest, smallest, why)

@@ -17,7 +17,7 @@ Integers = NDArray[np.int64]
 
 _NORMAL = NormalDist()
 # Draws of a mean carry rounding of their own: two that differ by less are the same draw.
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 
 
 def check_level(level: float) -> None:
@@ -121,7 +121,7 @@ def _normal_place(draws: Floats, point: float, estimate: float) -> float:
 
 def _share_below(draws: Floats, point: float, estimate: float) -> float:
     """Return the share of draws below a point, and half of those at it up to the rounding of such an estimate."""
-    slack = _ROUNDING * max(1.0, abs(estimate))
+    slack = ROUNDING * max(1.0, abs(estimate))
     return float(np.mean(draws < point - slack) + np.mean(draws <= point + slack)) / 2
 
 
@@ -148,7 +148,7 @@ def two_sided_p(draws: Floats, estimate: float) -> float:
     0.4
     """
     # With a difference of exactly 0 every draw is as extreme: p is 1, whatever the rounding.
-    extreme = np.abs(draws - estimate) >= abs(estimate) - _ROUNDING
+    extreme = np.abs(draws - estimate) >= abs(estimate) - ROUNDING
     return (int(np.count_nonzero(extreme)) + 1) / (len(draws) + 1)
 
 

@@ -26,6 +26,7 @@ from gapline.scoring.run_references import ReadTable
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
 from gapline.statistics.cells import build_cells
+from gapline.statistics.intervals import ROUNDING
 from gapline.statistics.spread import Spread, pilot_spread
 from gapline.statistics.student import panel_centred, stratified_moments, student_interval
 from gapline.statistics.tails import chi2_quantile, noncentral_t_sf, normal_quantile, t_quantile
@@ -43,7 +44,6 @@ _CAMPAIGNS = 1000
 _SURE = 0.01
 ONE_SEED = "one seed per instance: the pilot cannot tell instances from seeds, nor say what more seeds would give"
 # Variances of differences that agree but for the rounding of their means.
-_ROUNDING = 1e-24
 NO_SPREAD = "all instances differ alike: no spread to judge by"
 
 
@@ -120,7 +120,7 @@ def power_table(
     for a, b in pairs:
         _check_pair(a, b, scores.reading.tier_two)
         spread = pilot_spread(cells, numbers, values, a, b)
-        if isinstance(spread, Spread) and not np.any(spread.seen > _ROUNDING):
+        if isinstance(spread, Spread) and not np.any(spread.seen > ROUNDING**2):
             spread = NO_SPREAD
         if isinstance(spread, str):
             rows += [(a, b, float(delta), int(count), *[None] * 6, spread) for delta in deltas for count in seeds]

@@ -12,6 +12,7 @@ import numpy as np
 from gapline.campaign.store import open_campaign
 from gapline.contract.tables import RunStatus, VerdictCode
 from gapline.errors import GaplineError
+from gapline.files.compression import UTF_8_MARK
 from gapline.logs.formats import all_readers
 from gapline.logs.importer import import_logs
 from gapline.logs.log_files import load_file
@@ -115,7 +116,7 @@ class ReaderConformance:
         """The importer unpacks .gz and removes marks; a reader sees the same bytes."""
         packings = {"plain": self.sample, "packed.gz": gzip.compress(self.sample)}
         if self.is_text:
-            packings["marked"] = b"\xef\xbb\xbf" + self.sample
+            packings["marked"] = UTF_8_MARK + self.sample
             packings["utf16"] = self.sample.decode().encode("utf-16")
         for name, data in packings.items():
             log = load_file(self.write(tmp_path, name, data))

@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.campaign.diagnostics import MOST_PROBLEMS
-from gapline.contract.big_integers import EXACT, INTEGER, is_exact, is_rounded
+from gapline.contract.number_limits import EXACT, INTEGER, is_exact, is_rounded
 from gapline.contract.tables import RUN_KEY, Reason, VerdictCode
 from gapline.errors import TraceError
 from gapline.traces.blocks import Broken, Fault

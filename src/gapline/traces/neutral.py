@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from gapline.campaign.assembly import assemble
 from gapline.campaign.campaign import Campaign
-from gapline.contract.big_integers import EXACT, INTEGER
+from gapline.contract.number_limits import EXACT, INTEGER
 from gapline.contract.tables import CARRIED, RUN_KEY, TRACE_OPTIONAL, TRACE_REQUIRED, VerdictCode
 from gapline.errors import TraceError, UsageError, found_at, listing
 from gapline.files.compression import open_content, path_without_packing, read_content

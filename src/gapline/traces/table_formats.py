@@ -17,10 +17,10 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from gapline.contract.big_integers import EXACT, is_exact
+from gapline.contract.number_limits import EXACT, is_exact
 from gapline.contract.tables import TRACE_REQUIRED
 from gapline.errors import TraceError, listing
-from gapline.files.compression import UTF_16, Content, as_utf8
+from gapline.files.compression import UTF_8_MARK, UTF_16, Content, as_utf8
 from gapline.traces.blocks import BLOCK, Broken, count_fields, ends_in_quotes, find_broken, line_blocks, row_blocks
 from gapline.traces.candidates import EVENTS, NUMBER, Ends
 from gapline.traces.columns import KNOWN, Dialect, find_separator
@@ -31,7 +31,6 @@ from gapline.traces.typed_rows import number_columns, read_alike, read_typed
 HEADER = 1 << 16
 # Rows of a table that are looked at at once.
 SLICE = 1 << 18
-_MARK = b"\xef\xbb\xbf"
 _ABOVE = re.compile(rb"[\r\n]*")
 _LONGEST = 2**63
 
@@ -101,7 +100,7 @@ def _failing(form: str, source: str) -> Iterator[None]:
 
 
 def _read_csv(content: Content, source: str, dialect: Dialect) -> Iterator[Cells]:
-    start = len(_MARK) if content[: len(_MARK)] == _MARK else 0
+    start = len(UTF_8_MARK) if content[: len(UTF_8_MARK)] == UTF_8_MARK else 0
     # Empty lines before the header are no rows, but they are lines.
     blank = _ABOVE.match(content, start)
     assert blank is not None
@@ -186,7 +185,7 @@ def _heading(block: bytes, separator: str, source: str) -> bytes:
 
 
 def _read_jsonl(content: Content, source: str) -> Iterator[Cells]:
-    start = len(_MARK) if content[: len(_MARK)] == _MARK else 0
+    start = len(UTF_8_MARK) if content[: len(UTF_8_MARK)] == UTF_8_MARK else 0
     kinds, line = _Kinds(), 1
     # A column has one type in all blocks, and only the whole file tells which: a large one is read twice.
     if len(content) - start > BLOCK:

@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 import polars as pl
 
-from gapline.contract.big_integers import EXACT
-from gapline.files.compression import Content
+from gapline.contract.number_limits import EXACT
+from gapline.files.compression import UTF_8_MARK, Content
 from gapline.traces.blocks import line_blocks
 from gapline.traces.columns import Dialect
 from gapline.traces.time_units import TEXTS
@@ -80,7 +80,6 @@ def _is_plain(column: pl.Series, ours: str) -> bool:
 # Lines whose types are believed.
 _BELIEVED = 1000
 _NEWLINE, _RETURN, _OPEN, _CLOSE = b"\n\r{}"
-_MARK = b"\xef\xbb\xbf"
 # A line that is no JSON, a type or a name that msgspec does not take, a number that its column does not.
 _ODD = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError, pl.exceptions.PolarsError)
 _POLARS: dict[Any, Any] = {str: pl.String, bool: pl.Boolean, int: pl.Int64, float: pl.Float64}
@@ -100,7 +99,7 @@ class _Column(NamedTuple):
 
 def read_alike(content: Content, *, source: str) -> Iterator[tuple[pl.DataFrame, int]]:
     """Yield tables and the line of their first row, or raise `OddLineError`, perhaps after some of the tables."""
-    start = len(_MARK) if content[: len(_MARK)] == _MARK else 0
+    start = len(UTF_8_MARK) if content[: len(UTF_8_MARK)] == UTF_8_MARK else 0
     columns: list[_Column] = []
     decoder: msgspec.json.Decoder[Any] | None = None
     line = 1

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gapline.contract.big_integers import EXACT
+from gapline.contract.number_limits import EXACT
 from gapline.contract.tables import RunStatus
 from gapline.errors import TraceError
 from gapline.logs.lines import EventList, log_lines, parse_number, shown, torn_line

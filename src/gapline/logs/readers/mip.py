@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gapline.contract.tables import INFINITE, RunStatus, VerdictCode
+from gapline.contract.number_limits import INFINITE
+from gapline.contract.tables import RunStatus, VerdictCode
 from gapline.errors import TraceError
 from gapline.logs.lines import Event, EventList, Lines, shown
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader

@@ -10,7 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from gapline.contract.tables import INFINITE, Proof, RunStatus
+from gapline.contract.number_limits import INFINITE
+from gapline.contract.tables import Proof, RunStatus
 from gapline.errors import import_extra
 from gapline.logs.readers.mip_rows import Number, read_printed
 from gapline.logs.readers.mip_solves import Solve

@@ -10,7 +10,7 @@ from typing import Any
 from gapline.campaign.campaign import Campaign
 from gapline.campaign.store import file_digest
 from gapline.contract.contract import Contract
-from gapline.contract.layout import RESULTS
+from gapline.contract.layout import RESULTS, RESULTS_FILE
 from gapline.contract.names import split_python_name
 from gapline.errors import EnvironmentLacksError, GaplineError, TraceError, listing
 from gapline.files.open_file import read_regular, reason_of
@@ -26,7 +26,6 @@ from gapline.package.checks.values import (
 )
 from gapline.report.canvas import Canvas
 from gapline.report.drawing import FILE_FORMATS
-from gapline.report.results import RESULTS_FILE
 from gapline.report.results import read_results as read_report_results
 from gapline.report.write import library_versions, write_report
 from gapline.study import open_study

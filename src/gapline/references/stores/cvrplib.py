@@ -9,8 +9,8 @@ from typing import Any
 from gapline.campaign.store import file_digest
 from gapline.checkers.cvrp import CvrpChecker
 from gapline.checkers.verdict import CheckerFailure
-from gapline.contract.big_integers import is_rounded
 from gapline.contract.instance_digest import problem_digest_of
+from gapline.contract.number_limits import is_rounded
 from gapline.errors import SnapshotError, import_extra, listing
 from gapline.files.open_file import read_document
 from gapline.references.fold_candidates import put_price

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from gapline.contract.big_integers import is_rounded
+from gapline.contract.number_limits import is_rounded
 from gapline.errors import SnapshotError, UsageError, closest, listing
 from gapline.references.freeze import FreezeRequest, Frozen, read_text, refuse_earlier, unended
 from gapline.references.snapshot import Snapshot, lines

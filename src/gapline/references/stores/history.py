@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gapline.contract.big_integers import is_rounded
+from gapline.contract.number_limits import is_rounded
 from gapline.errors import SnapshotError, UsageError, listing
 from gapline.references.freeze import FreezeRequest, Frozen, read_text, unended
 from gapline.references.git_store import open_revision

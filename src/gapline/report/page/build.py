@@ -23,7 +23,7 @@ from gapline.report.page.seal import (
 from gapline.report.page.stored import stored_data
 from gapline.report.page.words import ELSEWHERE, left_out_words, page_head, page_words
 from gapline.report.replication import shown_replication
-from gapline.report.tables.contrasts import telling_tables
+from gapline.report.tables.health import telling_tables
 from gapline.study import Study
 from gapline.study.analyse import Analysis, analyse
 

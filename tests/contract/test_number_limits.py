@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gapline.contract.big_integers import is_exact, is_rounded
+from gapline.contract.number_limits import is_exact, is_rounded
 
 powers = st.integers(0, 80).map(lambda n: 2**n)
 

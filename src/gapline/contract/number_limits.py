@@ -1,7 +1,9 @@
-"""Integers that a double cannot hold: beyond 2^53 one of two becomes the other, and no reader may do that silently."""
+"""Limits of numbers: integers that a double cannot hold, which no reader may round silently, and solvers' infinity."""
 
 import re
 
+# Solvers write 1e20 and beyond where there is no bound or no solution yet.
+INFINITE = 1e20
 INTEGER = r"^[+-]?[0-9]+$"
 # Every integer up to here is a double.
 EXACT = 2**53

@@ -1,6 +1,6 @@
 """Runs by name: the best, the worst, the rejected and the failed."""
 
-from gapline.report.tables.contrasts import telling_tables
+from gapline.report.tables.health import telling_tables
 from report.page_study import make_study
 from report.report_studies import by_hand
 
