@@ -6,6 +6,7 @@ What needs a browser, a cluster or an object store is slow by its fixture; `smok
 in `make test`.
 """
 
+import os
 import re
 from collections.abc import Generator
 from pathlib import Path
@@ -53,6 +54,17 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 def wide_terminal(monkeypatch):
     """Tests of words look at them unbroken; the tests of the layout (`cli/test_layout.py`) set widths of their own."""
     monkeypatch.setenv("COLUMNS", "1000")
+
+
+@pytest.fixture(autouse=True)
+def own_priority(monkeypatch):
+    """`watch` and `serve` lower the priority of their process, which is this one where a test calls them in it."""
+    monkeypatch.setattr(os, "nice", lambda _increment: 0)
+    # Set and removed, so that what a command sets is removed after the test.
+    before = os.environ.get("POLARS_MAX_THREADS")
+    monkeypatch.setenv("POLARS_MAX_THREADS", before or "1")
+    if before is None:
+        monkeypatch.delenv("POLARS_MAX_THREADS")
 
 
 @pytest.fixture(autouse=True)
