@@ -28,7 +28,7 @@ from worker_tasks import (
     wait_for_turn,
 )
 
-HERE = Path(__file__).parents[2]
+HERE = Path(__file__).parents[1]
 SQUARES = {number: number * number for number in range(8)}
 
 
