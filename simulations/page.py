@@ -82,8 +82,8 @@ def _verdict(found: Found) -> str:
         for design, errors in careful.items()
     ]
     return (
-        f"The largest error rate of each method over everything above: {rows}. (`studentized` and `sign-flip` give no "
-        "interval at all with the fewest instances.)\n\n"
+        f"The largest error rate of each method over everything above: {rows}. (`sign-flip` gives no interval "
+        "at all with the fewest instances.)\n\n"
         f"`{default}` errs in 4 to 6 % and covers in 94 to 96 % in {inside} of {len(found)} cases. The others, all of "
         f"them:\n\n- too sure, above 6 %: {'; '.join(above) or 'nowhere'}.\n"
         f"- too careful, below 4 %: {'; '.join(low) or 'nowhere'}."

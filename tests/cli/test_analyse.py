@@ -43,14 +43,14 @@ def test_analyse_prints_every_table(two_arms, capsys):
 
 
 def test_tier_two_and_kernels_and_thresholds_are_taken(two_arms, capsys):
-    choices = ["--tier2", "theirs", "--kernel", "maxform", "--kernel", "raw", "--max-score", "0.5", "--interval", "bca"]
+    choices = ["--tier2", "theirs", "--kernel", "maxform", "--kernel", "raw", "--max-score", "0.5", "--interval", "t"]
     code, document = as_json(capsys, "analyse", "traces.csv", *two_arms, *choices)
     assert code == 0
     assert document["metrics"]["pairs"] == 0
     assert {row["kernel"] for row in document["metrics"]["pooled"]} == {"maxform", "raw"}
     assert all(row["score"] is None for row in document["metrics"]["pooled"] if row["kernel"] == "raw")
     assert document["complementarity"]["grid"][0]["max_score"] == 0.25
-    assert document["bootstrap"]["interval"] == "bca"
+    assert document["bootstrap"]["interval"] == "t"
 
 
 @pytest.mark.usefixtures("two_arms")

@@ -131,6 +131,11 @@ def test_an_unknown_solver_is_a_mistake_for_a_runner_not_for_a_reader_of_results
             "instances[1].name: expected a unique name, got 'a' again; give one of them a name",
         ),
         (
+            ("[[instances]]", '[aggregate]\nbootstrap = "bca"\n[[instances]]'),
+            "aggregate.bootstrap.method: expected 'skew-t', 't', 'percentile' or 'sign-flip', got 'bca'; "
+            "'bca' was removed; skew-t is the default",
+        ),
+        (
             ("[objective]", '[objective]\ntransform = "recip"'),
             f"objective.transform: expected {SYNTAX}, got 'recip'; did you mean 'reciprocal'?",
         ),

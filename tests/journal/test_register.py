@@ -317,3 +317,10 @@ def test_lines_from_before_runs_could_differ_say_nothing_of_it(study):
     register_plan(study, msgspec.structs.replace(old, where=None, allotted=None))
     begin_a_run(study)
     assert read_register(study).changes() == []
+
+
+def test_a_method_that_was_removed_is_named_as_it_was_registered(study):
+    today = declare(study, load_contract(study))
+    register_plan(study, msgspec.structs.replace(today, bootstrap=today.bootstrap | {"method": "bca"}))
+    begin_a_run(study)
+    assert read_register(study).changes() == ["bootstrap method: bca became skew-t (not registered yet)"]

@@ -35,23 +35,28 @@ def two_arms(*, seed=3, instances=15, panels=("p",), seeds=2):
     return scores_of(table)
 
 
-def oracle(data, draws, *, method, level=0.95):
+def oracle(data, draws, *, level):
     """The interval scipy reads from our own draws of one stratum."""
     given = BootstrapResult(None, draws, float(np.std(draws, ddof=1)))
     result = stats.bootstrap(
-        (data,), np.mean, n_resamples=0, bootstrap_result=given, method=method, confidence_level=level, vectorized=True
+        (data,),
+        np.mean,
+        n_resamples=0,
+        bootstrap_result=given,
+        method="percentile",
+        confidence_level=level,
+        vectorized=True,
     )
     return result.confidence_interval
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95])
-@pytest.mark.parametrize("method", ["percentile", "BCa"])
-def test_intervals_of_a_mean_and_a_difference_equal_scipys(method, level):
+def test_intervals_of_a_mean_and_a_difference_equal_scipys(level):
     boot = Bootstrap(two_arms(), draws=999)
     difference = boot.means[0] - boot.means[1]
     for estimate, data in ((boot.mean("a"), boot.means[0]), (boot.difference("a", "b"), difference)):
-        low, high = oracle(data, estimate.draws, method=method, level=level)
-        got = estimate.interval(method=method.lower(), level=level)
+        low, high = oracle(data, estimate.draws, level=level)
+        got = estimate.interval(method="percentile", level=level)
         assert got == pytest.approx((low, high), abs=1e-12)
         assert estimate.value == pytest.approx(float(np.mean(data)), abs=1e-14)
 

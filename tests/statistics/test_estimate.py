@@ -6,7 +6,7 @@ import pytest
 from gapline.cli.options import choices
 from gapline.contract.contract import BootstrapTable
 from gapline.errors import UsageError
-from gapline.statistics.estimate import Method, method_words, parse_method
+from gapline.statistics.estimate import Method, method_words, panel_equal, parse_method
 from summary_cases import boot_of
 
 
@@ -49,9 +49,13 @@ def test_few_instances_and_methods_that_need_more():
     found = boot(4, shift=3.0).difference("a", "b").judge(method="sign-flip")
     assert (found.low, found.p, found.smallest) == (None, 0.125, 0.125)
     assert found.reason == "4 instances are too few for a 95% interval by sign flips"
-    endless = boot(2, shift=3.0).difference("a", "b").judge(method="studentized")
-    assert endless.low is None
-    assert endless.reason == "2 instances are too few for a 95% interval by this method"
+
+
+@pytest.mark.filterwarnings("ignore:(overflow|invalid value):RuntimeWarning")
+def test_a_spread_whose_square_is_no_number_gives_no_interval():
+    found = panel_equal(np.array([1e200, 2e200, 4e200]), np.zeros(3, np.int64), draws=9).judge()
+    assert (found.low, found.high) == (None, None)
+    assert found.reason == "the spread of the instances is too large for an interval"
 
 
 def test_instances_that_are_all_alike():
@@ -85,6 +89,10 @@ def test_one_set_of_names_in_contract_command_line_and_code():
     assert list(option.type.choices) == list(Method)
     with pytest.raises(UsageError, match="expected skew-t, t"):
         parse_method("magic")
+    for removed in ("studentized", "calibrated", "bca"):
+        with pytest.raises(UsageError, match=f"expected skew-t, t, percentile, sign-flip, got '{removed}'") as error:
+            parse_method(removed)
+        assert error.value.hint == f"'{removed}' was removed; skew-t is the default"
 
 
 def test_every_method_has_words():

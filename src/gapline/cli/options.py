@@ -252,7 +252,7 @@ choices = _together(
     ),
     click.option(
         "--interval",
-        type=click.Choice(["skew-t", "t", "studentized", "calibrated", "bca", "percentile", "sign-flip"]),
+        type=click.Choice(["skew-t", "t", "percentile", "sign-flip"]),
         help="How intervals and p-values are found (default: skew-t; `percentile` is the paper's bootstrap).",
     ),
     click.option(

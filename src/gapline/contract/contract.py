@@ -123,7 +123,7 @@ class ScoreTable(_Section):
 class BootstrapTable(_Section):
     """How confidence intervals and p-values are found."""
 
-    method: Literal["skew-t", "t", "studentized", "calibrated", "bca", "percentile", "sign-flip"] = "skew-t"
+    method: Literal["skew-t", "t", "percentile", "sign-flip"] = "skew-t"
     """`percentile` is the paper's cluster bootstrap, which is too sure with few instances; see docs/statistics.md."""
     draws: int = Field(default=10_000, ge=1)
     """Number of resamples."""

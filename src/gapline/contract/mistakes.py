@@ -20,7 +20,13 @@ from gapline.contract.contract import (
     default_name,
 )
 from gapline.contract.metadata import metadata_mistakes
-from gapline.contract.names import check_statistic_name, parse_kernel_name, parse_weight, split_python_name
+from gapline.contract.names import (
+    check_statistic_name,
+    parse_kernel_name,
+    parse_weight,
+    removed_interval,
+    split_python_name,
+)
 from gapline.contract.tables import EXACT_MODEL
 from gapline.contract.transforms import Transform
 from gapline.errors import UsageError, closest
@@ -50,7 +56,9 @@ def field_mistakes(error: ValidationError, model: type[BaseModel]) -> list[str]:
                     expected = OPTION
                 text = f"expected {expected}, got {entry['input']!r}"
                 choices = re.findall(r"'([^']*)'", str(entry.get("ctx", {}).get("expected", "")))
-                if isinstance(entry["input"], str) and choices:
+                if where == "aggregate.bootstrap.method" and (gone := removed_interval(entry["input"])):
+                    text += f"; {gone}"
+                elif isinstance(entry["input"], str) and choices:
                     text += suggestion(entry["input"], choices)
         # A value that fits none of several types is one mistake, not one for each type.
         mistakes.setdefault(where, text)

@@ -1,4 +1,4 @@
-"""The names of kernels and time weights: one grammar, so that a contract refuses what scoring would refuse."""
+"""The names of kernels, time weights and removed intervals: a contract refuses what scoring would refuse."""
 
 import math
 import re
@@ -12,6 +12,8 @@ from gapline.text import meant
 
 KERNELS = ("squeezed", "maxform", "berthold", "dimacs:THETA", "raw", "python:MODULE:FUNCTION")
 WEIGHTS = ("uniform", "early-log:TMIN", "end-log:TCUT", "steps:0=1,10=0.5", "python:MODULE:FUNCTION")
+# What contracts of earlier versions may ask for.
+_REMOVED_INTERVALS = ("studentized", "calibrated", "bca")
 # Names of kernels of the user's own, as `gapline.scoring.kernels.register_kernel` has seen them in this process.
 REGISTERED: set[str] = set()
 
@@ -22,6 +24,15 @@ _NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 # Functions and named steps of the user's own, as this process has seen them.
 _own_weights: "dict[str, TimeWeight]" = {}
 _PYTHON = re.compile(r"python:([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*)")
+
+
+def removed_interval(name: object) -> str | None:
+    """Return a hint for an interval method that gapline once had, None for every other name.
+
+    >>> removed_interval("bca"), removed_interval("magic")
+    ("'bca' was removed; skew-t is the default", None)
+    """
+    return f"{name!r} was removed; skew-t is the default" if name in _REMOVED_INTERVALS else None
 
 
 class KernelCode(IntEnum):

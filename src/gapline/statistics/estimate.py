@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gapline.contract.names import removed_interval
 from gapline.errors import UsageError, listing
 from gapline.statistics import intervals
 from gapline.statistics.cells import TIE, why_all_alike
@@ -101,9 +102,6 @@ class Method(StrEnum):
 
     SKEW_T = "skew-t"
     T = "t"
-    STUDENTIZED = "studentized"
-    CALIBRATED = "calibrated"
-    BCA = "bca"
     PERCENTILE = "percentile"
     SIGN_FLIP = "sign-flip"
 
@@ -112,9 +110,6 @@ DEFAULT_METHOD = Method.SKEW_T
 _WORDS = {
     Method.SKEW_T: "Student's t over instances within panels, guarded against skewness",
     Method.T: "Student's t over instances within panels",
-    Method.STUDENTIZED: "the studentized cluster bootstrap of instances within panels",
-    Method.CALIBRATED: "the percentile cluster bootstrap of instances within panels, with the tails of Student's t",
-    Method.BCA: "the bias-corrected and accelerated cluster bootstrap of instances within panels",
     Method.PERCENTILE: "the percentile cluster bootstrap of instances within panels",
     Method.SIGN_FLIP: "sign flips of instances",
 }
@@ -124,7 +119,7 @@ def parse_method(name: str | Method, /) -> Method:
     """Find a method by its name."""
     if name in list(Method):
         return Method(name)
-    raise UsageError(f"interval: expected {listing(Method)}, got {name!r}")
+    raise UsageError(f"interval: expected {listing(Method)}, got {name!r}", hint=removed_interval(name))
 
 
 def method_words(method: str | Method, draws: int, seed: int) -> str:
@@ -237,56 +232,22 @@ class Estimate:
             return Judgement(None, None, None, None, self.reason)
         if self.flat:
             return self._without_spread()
-        moments = self.moments
-        error = float(moments.error[0])
         if chosen is Method.SIGN_FLIP:
             return self._flipped(level)
         smallest = None
-        if chosen in (Method.SKEW_T, Method.T):
-            guarded = chosen is Method.SKEW_T
+        if chosen is Method.PERCENTILE:
+            draws = self.draws
+            p = intervals.two_sided_p(draws, self.value)
+            ends = intervals.percentile_intervals(draws[:, None], level=level)
+            smallest = 1 / (self.draw_count + 1)
+        else:
+            moments, guarded = self.moments, chosen is Method.SKEW_T
             p = float(student_p(self.value, moments, guarded=guarded)[0])
             ends = student_interval(self.value, moments, level=level, guarded=guarded)
-            low, high = float(ends[0][0]), float(ends[1][0])
-        elif chosen is Method.STUDENTIZED:
-            deviations, errors = self._drawn_moments()
-            p = intervals.studentized_p(deviations, errors, self.value, error)
-            low, high = intervals.studentized_interval(deviations, errors, self.value, error, level=level)
-            smallest = 2 / (self.draw_count + 1)
-        else:
-            low, high, p = self._resampled(chosen, moments, level)
-            smallest = (1 if chosen is Method.PERCENTILE else 2) / (self.draw_count + 1)
+        low, high = float(ends[0][0]), float(ends[1][0])
         if not (np.isfinite(low) and np.isfinite(high)):
-            why = f"{self.instances} instances are too few for a {level:.0%} interval by this method"
-            return Judgement(None, None, p, smallest, why)
+            return Judgement(None, None, p, smallest, "the spread of the instances is too large for an interval")
         return Judgement(low, high, p, smallest, None)
-
-    def _resampled(self, method: Method, moments: Moments, level: float) -> tuple[float, float, float]:
-        draws = self.draws
-        if method is Method.BCA:
-            pace = intervals.acceleration(self.pull)
-            return *intervals.bca_interval(draws, self.value, pace, level=level), intervals.bca_p(
-                draws, self.value, pace
-            )
-        if method is Method.CALIBRATED:
-            widening = float(moments.error[0]) / float(np.sqrt(np.sum(self.pull**2)))
-            df = float(moments.df[0])
-            ends = intervals.calibrated_interval(draws, widening, df, level=level)
-            return *ends, intervals.calibrated_p(draws, self.value, widening, df)
-        low, high = intervals.percentile_intervals(draws[:, None], level=level)
-        return float(low[0]), float(high[0]), intervals.two_sided_p(draws, self.value)
-
-    def _drawn_moments(self) -> tuple[Floats, Floats]:
-        """Return deviation and standard error of each draw."""
-        columns = np.stack([self.pull, self.pull**2], axis=1)
-        size = np.bincount(self.strata)
-        deviation, variance = np.zeros(self.draw_count), np.zeros(self.draw_count)
-        sums = DrawnSums(self.strata, columns, draws=self.draw_count, seed=self.seed).over()
-        for n, part in zip(size[size > 0].tolist(), sums, strict=True):
-            deviation += part[:, 0]
-            variance += n / (n - 1) * (part[:, 1] - part[:, 0] ** 2 / n)
-        # What is left of a draw of equal instances is rounding.
-        variance[variance <= ROUNDING**2 * max(1.0, self.value**2)] = 0.0
-        return deviation, np.sqrt(variance)
 
     def _flipped(self, level: float) -> Judgement:
         flips = flip_signs(self.shares, self.weights, draws=self.draw_count, seed=self.seed)

@@ -170,8 +170,8 @@ def open_study(
     contrasts
         Pairs of arms named before the data were seen.
     interval, level, draws, seed
-        How intervals and p-values are found: `skew-t` (the default), `t`, `studentized`, `calibrated`, `bca`,
-        `percentile` (the paper's cluster bootstrap) or `sign-flip`; draws and seed for those that draw.
+        How intervals and p-values are found: `skew-t` (the default), `t`, `percentile` (the paper's cluster
+        bootstrap) or `sign-flip`; draws and seed for those that draw.
     simultaneous
         Intervals of the declared contrasts that hold together, and joint bands beside the pointwise ones.
     workers

@@ -22,7 +22,7 @@ from report.page_study import ARMS, make_study
 DRAWS, SEED, LEVEL = 300, 7, 0.9
 # Student's t takes logarithms and roots from the browser, whose last bits may be others than those of Python.
 ULPS_OF_T = 2e-14
-BY_TAILS = (Method.SKEW_T, Method.T, Method.CALIBRATED, Method.BCA)
+BY_TAILS = (Method.SKEW_T, Method.T)
 
 
 @pytest.fixture(scope="module")
@@ -81,9 +81,10 @@ def test_draws_are_numpys_to_the_last_bit(judge):
     values = generator.normal(size=(7, 3))
     present = np.array([True, False, True, True, True, True, False])
     given = {"strata": strata.tolist(), "values": values.ravel().tolist(), "present": present.tolist(),
+             "all": [True] * 7,
              "how": {"draws": 200, "generator": generator_start(5), "spares": generator_start([5, 1])}}  # fmt: skip
     sums = DrawnSums(strata, values, draws=200, seed=5)
-    for mark, mask in (("null", None), ("given.present", present)):
+    for mark, mask in (("given.all", None), ("given.present", present)):
         call = f"drawnSums(given.strata, given.values, 3, given.how, {mark}).map((part) => [...part])"
         assert judge(call, given) == [part.ravel().tolist() for part in sums.over(mask)]
 

@@ -43,9 +43,9 @@ function membersOf(strata) {
 
 // Sums of the rows of values (units × columns) over drawn units, by stratum: a list of draws × columns. Without the
 // units that are not present the same draws are taken as far as they go, and spare ones from a generator of their own.
-function drawnSums(strata, values, columns, { draws, generator, spares }, present = null) {
+function drawnSums(strata, values, columns, { draws, generator, spares }, present) {
   const next = generatorOf(generator);
-  const whole = present === null || present.every(Boolean);
+  const whole = present.every(Boolean);
   const other = whole ? null : generatorOf(spares);
   return membersOf(strata).map((units) => {
     const size = units.length;

@@ -35,7 +35,6 @@ function estimateOf(cells, parts) {
     shares: places.map((_, k) => total((row) => row.shares[k])),
     weights: places.map((_, k) => rows.reduce((sum, row) => sum + row.weights[k], 0) / rows.length),
     pull: places.map((_, k) => total((row) => row.pull[k])),
-    strata: places.map((u) => panel[u]),
     drawn: () => {
       const draws = drawsOn(cells, chosen);
       return Array.from({ length: cells.draws }, (_, draw) => total((row) => draws[draw * cells.arms + row.arm]));
@@ -98,7 +97,6 @@ function judge(estimate, cells) {
   if (estimate.reason !== null) return none(estimate.reason);
   const { value, instances } = estimate;
   const moments = momentsOf(estimate.pull, estimate.members);
-  const percent = `${(100 * level).toFixed(0)}%`;
   if (moments.error <= ROUNDING * Math.max(1, Math.abs(value))) {
     const why = `the ${instances} instances are all alike: no spread to judge by`;
     if (Math.abs(value) <= ROUNDING) return none(why, 1);
@@ -106,43 +104,19 @@ function judge(estimate, cells) {
   }
   if (method === "sign-flip") {
     const found = flipJudged(estimate.shares, estimate.weights, cells);
+    const percent = `${(100 * level).toFixed(0)}%`;
     if (!found.known) return none(`${instances} instances are too few for a ${percent} interval by sign flips`, found.p, found.smallest);
     return { low: found.low, high: found.high, p: found.p, smallest: found.smallest, reason: null };
   }
   let [low, high, p, smallest] = [NaN, NaN, null, null];
-  if (method === "skew-t" || method === "t") {
+  if (method === "percentile") {
+    [low, high, p] = percentileJudged(estimate.drawn(), value, level);
+    smallest = 1 / (draws + 1);
+  } else {
     const guarded = method === "skew-t";
     p = studentP(value, moments, guarded);
     [low, high] = studentInterval(value, moments, level, guarded);
-  } else if (method === "studentized") {
-    [low, high, p] = studentizedJudged(...drawnMoments(estimate, cells), value, moments.error, level);
-    smallest = 2 / (draws + 1);
-  } else {
-    const found = estimate.drawn();
-    if (method === "bca") [low, high, p] = bcaJudged(found, value, estimate.pull, level);
-    else if (method === "calibrated") [low, high, p] = calibratedJudged(found, value, estimate.pull, moments, level);
-    else [low, high, p] = percentileJudged(found, value, level);
-    smallest = (method === "percentile" ? 1 : 2) / (draws + 1);
   }
-  if (!Number.isFinite(low) || !Number.isFinite(high)) return none(`${instances} instances are too few for a ${percent} interval by this method`, p, smallest);
+  if (!Number.isFinite(low) || !Number.isFinite(high)) return none("the spread of the instances is too large for an interval", p, smallest);
   return { low, high, p, smallest, reason: null };
-}
-
-// Deviation and standard error of each draw.
-function drawnMoments({ pull, strata, members, value }, cells) {
-  const columns = new Float64Array(2 * pull.length);
-  pull.forEach((x, k) => columns.set([x, x * x], 2 * k));
-  const deviation = Array(cells.draws).fill(0);
-  const variance = Array(cells.draws).fill(0);
-  drawnSums(strata, columns, 2, cells).forEach((part, k) => {
-    const n = members[k].length;
-    for (let draw = 0; draw < cells.draws; draw++) {
-      const sum = part[2 * draw];
-      deviation[draw] += sum;
-      variance[draw] += (n / (n - 1)) * (part[2 * draw + 1] - (sum * sum) / n);
-    }
-  });
-  // What is left of a draw of equal instances is rounding.
-  const least = ROUNDING * ROUNDING * Math.max(1, value * value);
-  return [deviation, variance.map((x) => Math.sqrt(x <= least ? 0 : x))];
 }

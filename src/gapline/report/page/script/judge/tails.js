@@ -100,9 +100,8 @@ function normalTail(x) {
   return density / (x + fraction);
 }
 
-// The x below which a standard normal lies with probability p.
+// The x below which a standard normal lies with probability p, which is at least one half.
 function normalQuantile(p) {
-  if (p < 0.5) return -normalQuantile(1 - p);
   const tail = 1 - p;
   // A start that is never far off, then Newton's rule on the logarithm of the tail.
   const rough = Math.sqrt(-2 * Math.log(tail));
@@ -115,8 +114,4 @@ function normalQuantile(p) {
     if (Math.abs(step) < 4e-16 * Math.max(1, Math.abs(x))) break;
   }
   return x;
-}
-
-function normalCdf(x) {
-  return normalTail(-x);
 }
