@@ -41,9 +41,7 @@ def study_of(watched: Watched) -> Study:
     GaplineError
         When there is nothing to report, or scoring is refused.
     """
-    known = getattr(watched.live, "study", None)
-    # A trace file is read as its options say, which its path alone does not.
-    return known if isinstance(known, Study) else open_study(str(watched.path), allow_empty=True)
+    return open_study(str(watched.path), allow_empty=True)
 
 
 class Part(NamedTuple):
@@ -86,7 +84,7 @@ class Parts:
         # Not how much was read alone: a study that is opened anew, or a server that comes back, begins to count again.
         if watched.name not in self._opened or self._opened[watched.name][0] is not live:
             self._opened[watched.name] = live, secrets.token_hex(4)
-        read = (live.table.fulls, live.table.joined) if isinstance(live, LiveStudy) else (getattr(live, "reads", 0), 0)
+        read = (0, 0) if live is None else (live.table.fulls, live.table.joined)
         return f"{self._opened[watched.name][1]}-{read[0]}-{read[1]}"
 
     def _wait(self) -> float:
@@ -208,7 +206,7 @@ class Answers:
             known = self._kept.get((what, watched.name))
             if known is None or known[0] != watched.channel.number:
                 live = watched.live
-                found = await asyncio.to_thread(make, live) if isinstance(live, LiveStudy) else {}
+                found = {} if live is None else await asyncio.to_thread(make, live)
                 known = watched.channel.number, encode({"id": watched.channel.number} | found)
                 self._kept[what, watched.name] = known
         await answer(send, 200, known[1], kind=JSON)
