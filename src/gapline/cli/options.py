@@ -10,7 +10,6 @@ import rich_click as click
 from gapline.cli import completion
 from gapline.cli.output import show_work
 from gapline.contract.choices import InputChoices, choice_values, find_choice
-from gapline.contract.layout import CONTRACT_FILE
 from gapline.errors import UsageError
 from gapline.terminal import say, say_json, say_words
 
@@ -53,6 +52,7 @@ class StudyDirectory(click.Path):
             from pathlib import Path
 
             if Path(value).is_file():
+                from gapline.contract.layout import CONTRACT_FILE
                 from gapline.traces.package_source import refuse_package
 
                 refuse_package(value, command=command, instead=_INSTEAD[command].format(path=value))

@@ -19,7 +19,7 @@ from gapline.live.guard import HEADERS, POLICY, Connections, Receive, Scope, Sen
 from gapline.live.hub import Hub, Watched
 from gapline.live.live import LiveStudy
 from gapline.live.table import curves_document
-from gapline.report.page.build import LivePage, build_live_page, build_part
+from gapline.report.page.build import LivePage, build_live_page, build_page, build_part
 from gapline.report.reading_text import score_document
 from gapline.study import Study, open_study
 
@@ -288,9 +288,6 @@ def _runs_document(live: LiveStudy) -> dict[str, Any]:
 
 
 def _report(watched: Watched) -> tuple[bytes, str]:
-    from gapline.errors import GaplineError
-    from gapline.report.page.build import build_page
-
     try:
         return build_page(study_of(watched)).encode("utf-8"), ""
     except GaplineError as error:
