@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+import gapline as gl
 from gapline.cli.app import run
 from live_server import serving
 from live_studies import live_study
@@ -33,6 +34,25 @@ def test_a_folder_without_a_study_is_served_and_what_is_not_there_is_refused(tmp
         assert served.state("/api/studies") == []
     assert run(["serve", str(tmp_path / "none"), "--no-open"]) == 2
     assert "does not exist" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["serve", "watch"])
+@pytest.mark.parametrize("kind", ["table", "recording"])
+def test_a_file_is_refused_with_the_command_that_scores_it(tmp_path, capsys, command, kind):
+    path = tmp_path / "my traces.jsonl"
+    if kind == "recording":
+        with gl.record(path, arm="a", instance="i", horizon=60) as trace:
+            trace.add(9.0)
+    else:
+        path.write_text('{"arm": "a", "instance": "i", "seed": 1, "time": 1.0, "objective": 3.0, "horizon": 10}\n')
+    assert run([command, str(path)]) == 2
+    out, said = capsys.readouterr()
+    assert (out, f"{command} follows study directories, and this is a file" in " ".join(said.split())) == ("", True)
+    assert f"`gapline score '{path}'` scores what is in it now" in " ".join(said.split())
+    contract = tmp_path / "study.toml"
+    contract.touch()
+    assert run([command, str(contract)]) == 2
+    assert f"`gapline {command} {tmp_path}` follows its study" in " ".join(capsys.readouterr().err.split())
 
 
 def test_the_help_has_an_example(capsys):

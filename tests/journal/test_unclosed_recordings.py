@@ -18,10 +18,8 @@ import gapline as gl
 from gapline.cli.app import run as gapline
 from gapline.journal.line import seal
 from gapline.journal.unclosed_recordings import Here
-from gapline.live.trace_follower import LiveTraces
 from gapline.traces import recordings as module
 from gapline.traces.recordings import read_recorded
-from live_studies import still
 
 GONE = "recording never closed and its process gone: counts as killed, its last incumbent held to the horizon"
 ALIVE = "recording still open after its horizon, its process alive: counts as it was at the horizon"
@@ -100,9 +98,6 @@ def test_a_killed_run_counts_in_every_command(recording, tmp_path, capsys, here)
     assert [(row["arm"], row["runs"], row["crashed"]) for row in report["health"]] == [("a", 2, 0), ("b", 2, 1)]
     sides = (f"{recording}:a", f"{recording}:b")
     assert "0.3197" in printed(capsys, "compare", *sides, "--references", refs, "--json")
-    text = printed(capsys, "watch", recording, "--references", refs, "--once")
-    assert "finished; 4 done (1 failed), 0 left of 4" in text
-    assert [line.split()[:4] for line in text.splitlines() if "0.3197" in line] == [["2", "b", "2", "0.31973"]]
     printed(capsys, "report", recording, "--references", refs, "-o", tmp_path / "report")
     results = json.loads((tmp_path / "report" / "results.json").read_text())
     assert '"failed": 1' in json.dumps(results)
@@ -116,9 +111,6 @@ def test_a_run_in_progress_is_counted_and_not_scored(recording, tmp_path, capsys
     assert known["b"][0] == 1
     assert (found["coverage"]["runs"], found["coverage"]["running"]) == (3, 1)
     assert "1 cell under way when the journals were read: b/i/1" in found["notes"]
-    text = printed(capsys, "watch", recording, "--references", tmp_path / "refs.csv", "--once")
-    assert "running; 3 done, 1 running, 0 left of 4" in text
-    assert "ranked on 1 of 2 cells, those that both arms have finished so far" in text
 
 
 def test_a_run_in_progress_is_a_cell_that_is_not_done(recording, tmp_path, capsys, here):
@@ -141,8 +133,6 @@ def test_a_run_whose_process_outlives_its_horizon_counts_as_it_was(recording, tm
     assert (found["coverage"]["failed"], found["coverage"]["unknown"]) == (0, 1)
     assert f"{ALIVE} (1 of 4 runs)" in found["notes"]
     assert gl.read(recording).runs.filter(pl.col("unclosed") == "alive")["status"].to_list() == ["unknown"]
-    text = printed(capsys, "watch", recording, "--references", tmp_path / "refs.csv", "--once")
-    assert "finished; 4 done, 0 left of 4" in text
 
 
 def test_a_killed_run_without_a_candidate_is_an_empty_run(tmp_path, here):
@@ -249,23 +239,6 @@ def test_recordings_of_before_are_read_by_the_time_alone(tmp_path):
     assert later.runs["status"].to_list() == ["killed", "finished"]
     strip(path, "started")
     assert read_recorded(path, here=now).runs["status"].to_list() == ["killed", "finished"]
-
-
-def test_whoever_watches_sees_a_run_go_on_and_then_killed(recording, tmp_path, here):
-    """Its file does not grow any more: that its process is gone is seen all the same."""
-    here(alive=True)
-    live = LiveTraces(recording, references=str(tmp_path / "refs.csv"), clock=still)
-    state = live.look()
-    assert (state["phase"], state["progress"]["done"], state["progress"]["running"]) == ("running", 3, 1)
-    assert state["running"]["b/i/1"]["incumbent"] == 39.0
-    assert {row["arm"]: row["runs"] for row in state["arms"]} == {"a": 2, "b": 1}
-    assert (state["coverage"]["runs"], state["coverage"]["running"]) == (3, 1)
-    here(alive=False)
-    state = live.look()
-    live.close()
-    assert (state["phase"], state["progress"]["done"], state["progress"]["failed"]) == ("finished", 4, 1)
-    assert {row["arm"]: row["runs"] for row in state["arms"]} == {"a": 2, "b": 2}
-    assert state["progress"]["statuses"] == {"finished": 3, "killed": 1}
 
 
 def test_a_recording_in_an_archive_is_not_imported(recording, tmp_path, capsys):

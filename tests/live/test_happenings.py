@@ -8,10 +8,10 @@ def test_the_newest_come_first_and_old_ones_go():
     happenings = Happenings()
     for number in range(MOST + 5):
         happenings.add(Kind.INCUMBENT, str(number), RunKey("a", "i", 1))
-    assert happenings.count == MOST + 5
-    assert [one.text for one in happenings.newest(2)] == [str(MOST + 4), str(MOST + 3)]
-    assert [one.number for one in happenings.since(MOST + 3)] == [MOST + 4, MOST + 5]
-    assert len(happenings.since(0)) == MOST
+    found = happenings.documents(MOST + 5)
+    assert [one["text"] for one in found[:2]] == [str(MOST + 4), str(MOST + 3)]
+    assert [one["number"] for one in found[:2]] == [MOST + 5, MOST + 4]
+    assert len(found) == MOST
 
 
 def test_an_event_as_json():

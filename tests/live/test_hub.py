@@ -9,17 +9,18 @@ from gapline.live.hub import Hub, find_studies
 from live_studies import live_study
 
 
-def test_a_study_a_folder_of_them_and_a_file(tmp_path):
+def test_a_study_and_a_folder_of_them(tmp_path):
     with live_study(tmp_path / "one"), live_study(tmp_path / "two"):
         assert list(find_studies(tmp_path)) == ["one", "two"]
         assert list(find_studies(tmp_path / "two")) == ["two"]
-        assert list(find_studies(tmp_path / "two" / "study.toml")) == ["study.toml"]
 
 
 def test_a_folder_may_have_none_yet_and_what_is_not_there_is_refused(tmp_path):
     assert find_studies(tmp_path) == {}
-    with pytest.raises(UsageError, match="no such file"):
-        find_studies(tmp_path / "none")
+    (tmp_path / "traces.csv").touch()
+    for name in ("none", "traces.csv"):
+        with pytest.raises(UsageError, match="no such directory"):
+            find_studies(tmp_path / name)
 
 
 def test_new_studies_are_found_and_names_are_looked_up(tmp_path):

@@ -506,45 +506,18 @@ def test_an_empty_folder_says_so_and_shows_the_study_that_appears_goes_and_comes
             page.until("page.link === 'connected' && page.counts.done === '1'")
 
 
-def test_a_trace_file_without_references_shows_its_runs_and_says_what_it_lacks(tmp_path, watch):
-    path = tmp_path / "traces.csv"
-    path.write_text("arm,instance,seed,time,objective,horizon\na,i1,1,1.0,15,10\n")
-    with serving(path) as served:
+def test_without_references_a_run_under_way_shows_its_incumbent_and_says_what_it_lacks(tmp_path, watch):
+    with live_study(tmp_path / "study") as writer, serving(writer.path) as served:
+        (writer.path / "references" / "known.json").unlink()
+        writer.begin("a/i1/1")
+        writer.say("a/i1/1", 1.0, 15.0)
         page = watch(served.address)
         shown = page.until("Object.keys(page.running).length === 1")
         assert shown["running"]["a/i1/1"] == {"incumbent": "15", "candidates": "1"}
-        assert "expected a reference" in shown["refused"]
-        assert "--references FILE" in shown["refused"]
         card = page.page.locator(".run-card").text_content()
         assert "Its instance has no reference, so it has no gap and no score." in card
-        with path.open("a") as stream:
-            stream.write("a,i1,1,2.0,12,10\n")
+        writer.say("a/i1/1", 2.0, 12.0)
         page.until("page.running['a/i1/1'].incumbent === '12'")
-
-
-def test_a_trace_file_of_somebody_else_is_followed(tmp_path, watch):
-    path, references = tmp_path / "traces.csv", tmp_path / "references.csv"
-    references.write_text("instance,value\ni1,10\n")
-    path.write_text("arm,instance,seed,time,objective\na,i1,1,1.0,15\n")
-    with serving(path, "--references", str(references), "--horizon", "10") as served:
-        page = watch(served.address)
-        shown = page.until("Object.keys(page.running).length === 1")
-        assert shown["running"]["a/i1/1"]["incumbent"] == "15"
-        # (15 - 10) / (15 + 10) now, 1 until its first candidate, which is all that is known; held for the nine that are
-        # left it ends at 0.28, and at least at the lower end of the kernel.
-        assert shown["running"]["a/i1/1"]["gap"] == number(0.2)
-        assert shown["running"]["a/i1/1"]["score so far"] == number(1.0)
-        assert shown["running"]["a/i1/1"]["final score between"] == f"{number(-0.8)} to {number(0.28)}"
-        with path.open("a") as stream:
-            stream.write("a,i1,1,2.0,12\nb,i1,1,1.0,1")
-        page.until("page.running['a/i1/1'].incumbent === '12'")
-        with path.open("a") as stream:
-            stream.write("4\n")
-        shown = page.until("page.running['b/i1/1']")
-        assert shown["running"]["b/i1/1"]["incumbent"] == "14"
-        assert "all runs of the file" in page.page.locator("#live-arms-caption").text_content()
-        assert [row["runs"] for row in page.until("page.arms.length === 3")["arms"]] == ["1", "1"]
-        assert "undefined" not in page.page.locator("body").inner_text()
 
 
 def test_what_does_not_change_is_not_drawn_again(tmp_path, watch):

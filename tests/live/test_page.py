@@ -2,15 +2,12 @@
 
 import json
 import re
-from types import SimpleNamespace
 
 import pytest
 
 from gapline.live import app as module
-from gapline.live.app import ALLOWANCE, SHARE, Parts, page_of, study_of
+from gapline.live.app import ALLOWANCE, SHARE, Parts, page_of
 from gapline.live.hub import Watched
-from gapline.live.live import LiveStudy
-from gapline.live.trace_follower import LiveTraces
 from live_studies import live_study
 
 STEPS = [(1.0, 15.0), (4.0, 11.0)]
@@ -25,7 +22,7 @@ def study(tmp_path):
 
 
 def watched_of(path):
-    found = Watched("study", path, lambda _name, path: LiveStudy(path))
+    found = Watched("study", path)
     found.look()
     return found
 
@@ -58,6 +55,10 @@ def test_a_report_is_made_once_and_anew_when_a_run_ended(study):
     assert second.mark != first.mark
     assert "3 of 4 planned runs" in second.text
     assert parts.made == 2
+    # Opened anew it counts from the start, and is still not taken for the one before.
+    watched.close()
+    watched.look()
+    assert parts.mark(watched) not in (first.mark, second.mark)
 
 
 def test_the_report_has_the_numbers_of_the_state(study):
@@ -101,26 +102,3 @@ def test_where_scoring_is_refused_there_is_no_report_but_a_reason(tmp_path):
         part = Parts().newest(watched_of(writer.path), None)
     assert part.text == ""
     assert "expected" in part.problem or "no" in part.problem
-
-
-def test_a_trace_file_is_reported_as_its_options_say(tmp_path):
-    path = tmp_path / "traces.csv"
-    path.write_text("arm,instance,seed,time,objective\na,i1,1,1.0,15\na,i1,1,2.0,12\n")
-    references = tmp_path / "references.csv"
-    references.write_text("instance,value\ni1,10\n")
-    live = LiveTraces(path, references=str(references), horizon=10.0)
-    live.look()
-    watched = SimpleNamespace(live=live, path=path, name="traces.csv")
-    assert study_of(watched) is live.study
-    parts = Parts()
-    before = parts.mark(watched)
-    with path.open("a") as stream:
-        stream.write("a,i1,1,3.0,11\n")
-    live.look()
-    assert parts.mark(watched) != before
-    # Opened anew it counts from the start, and is still not taken for the one before.
-    watched.live = LiveTraces(path, references=str(references), horizon=10.0)
-    watched.live.look()
-    assert parts.mark(watched) != before
-    watched.live.close()
-    live.close()

@@ -3,7 +3,6 @@
 import pytest
 
 from gapline.live.live import LiveStudy
-from gapline.live.trace_follower import LiveTraces
 from gapline.live.watch import screen_lines
 from gapline.report.order import order_arms
 from gapline.study import open_study
@@ -108,53 +107,60 @@ def test_one_arm_has_no_rank_and_nothing_is_said_of_it(tmp_path):
     assert state["ranking"] | {"planned": 0} == {"cells": 0, "planned": 0, "arms": {}, "words": ""}
 
 
-def followed(tmp_path, rows):
-    path, references = tmp_path / "t.csv", tmp_path / "refs.csv"
-    path.write_text("arm,instance,seed,time,objective,horizon,status\n" + "".join(f"{row}\n" for row in rows))
-    references.write_text("instance,value\ni,10\nj,10\nk,10\n")
-    live = LiveTraces(path, references=str(references), clock=still)
-    state = live.look()
-    live.close()
-    return state
+def allot(study, arm, line):
+    """Give an arm instances or seeds of its own."""
+    contract = study.path / "study.toml"
+    contract.write_text(contract.read_text().replace(f'name = "{arm}"', f'name = "{arm}"\n{line}'))
 
 
 def test_an_arm_of_other_instances_is_neither_ranked_nor_decided(tmp_path):
-    ran = {"a": "ij", "b": "ij", "c": "k"}
-    rows = [f"{arm},{i},1,1,{20 - ord(arm) % 7},9,finished" for arm in ran for i in ran[arm]]
-    state = followed(tmp_path, rows)
+    with live_study(tmp_path / "study", arms=("a", "b", "c"), instances={"i": 10.0, "j": 10.0, "k": 10.0}) as study:
+        for arm, names in (("a", "ij"), ("b", "ij"), ("c", "k")):
+            allot(study, arm, f"instances = {list(names)}")
+        for cell in study.cells:
+            study.run(str(cell.key), [(1.0, 20.0 - ord(cell.arm.name) % 7)])
+        state = LiveStudy(study.path, clock=still).look()
     assert sorted(ranks_of(state)) == ["a", "b"]
     assert state["ranking"]["words"] == "ranked on all 2 cells; other instances, not ranked: c"
     assert [(pair["a"], pair["b"]) for pair in state["bounds"]["squeezed"]["pairs"]] == [("a", "b")]
 
 
-def test_runs_that_do_not_say_that_they_have_ended_rank_nobody(tmp_path):
-    state = followed(tmp_path, [f"{arm},i,1,1,{z},9," for arm, z in (("a", 20), ("b", 15))])
+def test_runs_that_have_not_ended_rank_nobody(tmp_path):
+    with live_study(tmp_path / "study", instances={"i": 10.0}) as study:
+        for arm, objective in (("a", 20.0), ("b", 15.0)):
+            study.begin(f"{arm}/i/1")
+            study.say(f"{arm}/i/1", 1.0, objective)
+        state = LiveStudy(study.path, clock=still).look()
     assert ranks_of(state) == {}
     assert state["ranking"]["words"] == "no rank yet: both arms have finished no cell in common"
 
 
 def test_no_two_arms_on_the_same_instances_rank_nobody(tmp_path):
-    state = followed(tmp_path, ["a,i,1,1,20,9,finished", "b,j,1,1,12,9,finished"])
+    with live_study(tmp_path / "study", instances={"i": 10.0, "j": 10.0}) as study:
+        allot(study, "a", 'instances = ["i"]')
+        allot(study, "b", 'instances = ["j"]')
+        study.run("a/i/1", [(1.0, 20.0)])
+        study.run("b/j/1", [(1.0, 12.0)])
+        state = LiveStudy(study.path, clock=still).look()
     assert state["ranking"]["words"] == "no rank: no two arms ran the same instances"
     assert state["bounds"]["squeezed"]["pairs"] == []
 
 
 def test_where_an_arm_has_fewer_seeds_the_ranks_in_the_end_are_those_of_score(tmp_path):
     """Nothing is to come: a seed that an arm never had is noted there, and leaves out nothing here."""
-    path, references = tmp_path / "traces.csv", tmp_path / "refs.csv"
-    references.write_text("instance,value\ni,10\n")
-    head, rows = "arm,instance,seed,time,objective,horizon,status\n", "a,i,1,0,20,10,finished\na,i,2,0,11,10,\n"
-    path.write_text(head + rows + "b,i,1,0,15,10,finished\n")
-    live = LiveTraces(path, references=str(references), clock=still)
-    state = live.look()
-    assert (ranks_of(state), state["ranking"]["cells"]) == ({"a": 2, "b": 1}, 1)
-    assert state["ranking"]["words"] == "ranked on 1 of 2 cells, those that both arms have finished so far"
-    path.write_text(head + rows.replace("10,\n", "10,finished\n") + "b,i,1,0,15,10,finished\n")
-    live.close()
-    live = LiveTraces(path, references=str(references), clock=still)
-    state = live.look()
-    order = order_arms(open_study(str(path), references=str(references)).summary)
+    with live_study(tmp_path / "study", instances={"i": 10.0}, seeds=(1, 2)) as study:
+        allot(study, "b", "seeds = [1]")
+        study.run("a/i/1", [(0.0, 20.0)])
+        study.run("b/i/1", [(0.0, 15.0)])
+        study.begin("a/i/2")
+        study.say("a/i/2", 0.0, 11.0)
+        live = LiveStudy(study.path, clock=still)
+        state = live.look()
+        assert (ranks_of(state), state["ranking"]["cells"]) == ({"a": 2, "b": 1}, 1)
+        assert state["ranking"]["words"] == "ranked on 1 of 2 cells, those that both arms have finished so far"
+        study.end("a/i/2")
+        state = live.look()
+        order = order_arms(open_study(str(study.path)).summary)
     assert ranks_of(state) == order.ranks == {"a": 1, "b": 2}
     assert state["ranking"]["arms"]["squeezed"]["a"]["mean"] == state["arms"][0]["scores"]["squeezed"]
     assert (state["ranking"]["cells"], state["ranking"]["words"]) == (2, "ranked on all 2 cells")
-    live.close()

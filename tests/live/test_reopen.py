@@ -3,14 +3,13 @@
 import shutil
 
 from gapline.live.hub import Reopened
-from gapline.live.trace_follower import opener
 from live_studies import live_study
 
 
 def test_a_folder_waits_for_its_study_and_says_so(tmp_path):
     folder = tmp_path / "study"
     folder.mkdir()
-    watched = Reopened("study", folder, opener())
+    watched = Reopened("study", folder)
     state = watched.look()
     assert (state["phase"], watched.live) == ("absent", None)
     assert state["runner"]["words"] == f"{folder} has no study.toml; it is shown as soon as one is there"
@@ -34,7 +33,7 @@ def test_another_contract_of_the_same_time_is_read_anew(tmp_path):
     import os
 
     with live_study(tmp_path / "study") as study:
-        watched = Reopened("study", study.path, opener())
+        watched = Reopened("study", study.path)
         assert watched.look()["progress"]["planned"] == 4
         contract = study.path / "study.toml"
         facts, text = contract.stat(), contract.read_text()
@@ -48,7 +47,7 @@ def test_another_contract_of_the_same_time_is_read_anew(tmp_path):
 
 def test_what_cannot_be_read_says_why_and_recovers(tmp_path):
     with live_study(tmp_path / "study") as study:
-        watched = Reopened("study", study.path, opener())
+        watched = Reopened("study", study.path)
         contract = study.path / "study.toml"
         text = contract.read_text()
         contract.write_text("no toml")
@@ -60,24 +59,10 @@ def test_what_cannot_be_read_says_why_and_recovers(tmp_path):
         watched.close()
 
 
-def test_a_trace_file_that_is_removed_is_absent_and_read_from_its_beginning_when_it_is_back(tmp_path):
-    path = tmp_path / "traces.csv"
-    lines = "arm,instance,seed,time,objective,horizon\na,i,1,1.0,{},10\n"
-    path.write_text(lines.format(30))
-    watched = Reopened("traces.csv", path, opener())
-    assert watched.look()["running"]["a/i/1"]["incumbent"] == 30.0
-    path.unlink()
-    assert watched.look()["phase"] == "absent"
-    path.write_text(lines.format(25))
-    assert watched.look()["running"]["a/i/1"]["incumbent"] == 25.0
-    assert watched.pinned == frozenset()
-    watched.close()
-
-
 def test_the_cores_of_runs_are_those_of_the_last_look(tmp_path):
     """Whoever asks between two looks must not reach into one that is under way in another thread."""
     with live_study(tmp_path / "study") as study:
-        watched = Reopened("study", study.path, opener())
+        watched = Reopened("study", study.path)
         study.begin("a/i1/1")
         watched.look()
         assert watched.pinned == frozenset()

@@ -9,7 +9,7 @@ from live_studies import live_study
 
 def test_references_are_those_of_the_contracts_snapshot_until_another_one_is_used(tmp_path):
     with live_study(tmp_path / "study", kernels=("maxform", "squeezed"), weight="early-log:0.5") as study:
-        against = Against.of_contract(study.path, load_contract(study.path))
+        against = Against(study.path, load_contract(study.path))
         assert [kernel.name for kernel in against.kernels] == ["maxform", "squeezed"]
         assert against.weight.name == "early-log:0.5"
         assert against.reference("i1", Scale()) == 10.0
@@ -21,6 +21,6 @@ def test_references_are_those_of_the_contracts_snapshot_until_another_one_is_use
 def test_a_snapshot_that_cannot_be_read_is_a_problem_and_no_error(tmp_path):
     with live_study(tmp_path / "study") as study:
         (study.path / "references" / "known.json").write_text("{}")
-        against = Against.of_contract(study.path, load_contract(study.path))
+        against = Against(study.path, load_contract(study.path))
         assert against.problem is not None
         assert against.reference("i1", Scale()) is None

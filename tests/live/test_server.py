@@ -176,7 +176,7 @@ def test_a_long_query_and_many_headers_are_refused(served):
 @pytest.mark.slow
 def test_a_request_that_never_ends_is_ended(study):
     """A few bytes now and then would keep a connection for ever."""
-    sooner = "from gapline.live import connections; connections.ASK_WITHIN = 0.5"
+    sooner = "from gapline.live import guard; guard.ASK_WITHIN = 0.5"
     with (
         serving(study.path, before=sooner) as served,
         served.raw(b"GET /api/state HTTP/1.1\r\nHost: ") as one,
@@ -416,7 +416,7 @@ def test_a_port_that_is_taken_is_said_to_be():
 @pytest.mark.slow
 def test_a_report_that_would_take_too_much_of_the_time_comes_later(study):
     """Nothing is wrong then: whoever asks is told when to ask again."""
-    greedy = "from gapline.live import page\npage.ALLOWANCE = -1.0"
+    greedy = "from gapline.live import app\napp.ALLOWANCE = -1.0"
     with serving(study.path, before=greedy) as served:
         answer = served.get("/api/report")
         assert answer.status == 202

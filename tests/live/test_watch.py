@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-from gapline.live.trace_follower import opener
 from gapline.live.watch import MOST_LINES, PlainLines, watch
 from live_studies import LiveWriter, live_study
 
@@ -100,32 +99,3 @@ def test_a_folder_waits_for_its_study_and_one_that_goes_is_waited_for(tmp_path, 
         assert out.count("study: no study here") == 2
         assert out.count("has no study.toml") == 2
     assert "live: finished; 2 done, 0 left of 2" in out
-
-
-def test_a_trace_file_is_followed_until_every_run_says_that_it_has_ended(tmp_path, capsys):
-    path, references = tmp_path / "traces.csv", tmp_path / "refs.csv"
-    path.write_text("arm,instance,seed,time,objective,horizon,status\na,i,1,1.0,30,10,\n")
-    references.write_text("instance,value\ni,10\n")
-
-    rows = ["a,i,1,2.0,20,10,finished\n"]
-
-    def write(_):
-        with path.open("a") as stream:
-            stream.write(rows.pop())
-
-    assert watch(path, opened=opener(references=str(references)), is_terminal=False, wait=write) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[1] == "traces.csv: running; 0 done, 1 running, 0 left of 1"
-    assert "traces.csv: finished; 1 done, 0 left of 1" in lines
-    # By hand: a second of 1, one of (30-10)/(30+10), eight of (20-10)/(20+10).
-    assert lines[-1].split()[:3] == ["a", "1", "0.41667"]
-
-
-def test_a_trace_file_without_references_says_what_it_lacks_and_shows_incumbents(tmp_path, capsys):
-    path = tmp_path / "traces.csv"
-    path.write_text("arm,instance,seed,time,objective,horizon,status\na,i,1,1.0,30,10,finished\n")
-    assert watch(path, opened=opener(), is_terminal=False) == 0
-    out = capsys.readouterr().out
-    assert "incumbent a/i/1: 30" in out
-    assert "no table: expected a reference for the instances, got none" in out
-    assert "--references FILE" in out

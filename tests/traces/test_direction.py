@@ -1,6 +1,5 @@
 """A source that does not state its direction: refused where its objectives rise, with a note where they may."""
 
-from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +11,6 @@ from gapline.cli.app import run
 from gapline.contract.tables import RunKey
 from gapline.errors import TraceError, UsageError
 from gapline.live.live import LiveStudy
-from gapline.live.trace_follower import LiveTraces
 from gapline.traces.direction import check_direction
 from live_studies import live_study, still
 
@@ -257,25 +255,6 @@ def test_what_a_contract_states_holds_beside_other_sources_too(tmp_path, monkeyp
         assert "transform reciprocal" in " ".join(said[-1].split())
     assert run([*FREEZE, "campaign:one", "-o", "best.json"]) == 0
     assert {one.value for one in gl.Snapshot.load("best.json").values.values()} == {30.0}
-
-
-def test_a_recording_that_is_watched_takes_the_direction_and_is_judged_once_it_has_ended(tmp_path, capsys):
-    path, references = tmp_path / "r.jsonl", tmp_path / "refs.csv"
-    references.write_text("instance,value\ni,9\n")
-    for arm, values in (("weak", RISING), ("strong", [5, 6, 7, 8])):
-        with gl.record(path, arm=arm, instance="i", horizon=60) as trace:
-            for value in values:
-                trace.add(value)
-            with closing(LiveTraces(path, references=str(references))) as live:
-                assert live.look()["refused"] is None
-    command = ["watch", str(path), "--once", "--references", str(references)]
-    assert run(command) == 0
-    said = capsys.readouterr().out
-    assert "seems to be maximised" in said
-    assert "--sense max" in said
-    assert run([*command, "--sense", "max"]) == 0
-    said = capsys.readouterr().out
-    assert said.index("1 strong") < said.index("2 weak")
 
 
 def test_a_caller_in_python_is_told_of_arguments():

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
@@ -38,9 +39,11 @@ _INSTEAD = {
     "serve": "nothing runs in it: `gapline report {path} -o DIR` writes its page",
 }
 
+_FOLLOWERS = ("watch", "serve")
+
 
 class StudyDirectory(click.Path):
-    """A study directory to work in; a replication package is refused with the command that takes one."""
+    """A study directory to work in; a package, or a file to be followed, is refused with the command that takes it."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path of a directory."""
@@ -49,13 +52,23 @@ class StudyDirectory(click.Path):
             from pathlib import Path
 
             if Path(value).is_file():
+                from gapline.contract.layout import CONTRACT_FILE
                 from gapline.traces.package_source import refuse_package
 
                 refuse_package(value, command=command, instead=_INSTEAD[command].format(path=value))
+                if command in _FOLLOWERS:
+                    is_contract = Path(value).name == CONTRACT_FILE
+                    score = f"`gapline score {quote(str(value))}` scores what is in it now"
+                    follow = f"`gapline {command} {quote(str(Path(value).parent))}` follows its study"
+                    raise UsageError(
+                        f"{value}: {command} follows study directories, and this is a file",
+                        hint=follow if is_contract else score,
+                    )
         return super().convert(value, param, ctx)
 
 
-study_directory = click.argument("study", type=StudyDirectory(exists=True, file_okay=False))
+study_path = StudyDirectory(exists=True, file_okay=False)
+study_directory = click.argument("study", type=study_path)
 
 
 def choice(name: str, *, about: str = "") -> Decorator:
@@ -263,21 +276,6 @@ choices = _together(
     click.option("--level", type=_SHARE, help="Level of the intervals (default: 0.95)."),
     click.option("--draws", type=click.IntRange(min=1), help="Draws of a bootstrap or of signs (default: 10,000)."),
     click.option("--seed", type=click.IntRange(min=0), help="Seed of the draws (default: 1)."),
-)
-# Of those who watch: a study has a contract that says these things.
-trace_file = _together(
-    tables_of_traces,
-    click.option(
-        "--references", metavar="FILE", help="Of a trace file: reference values, as `gapline score` takes them."
-    ),
-    click.option(
-        "--snapshot",
-        "snapshots",
-        multiple=True,
-        type=click.Path(),
-        help="Of a trace file: snapshot JSON, as `gapline score` takes it (repeatable; the first leads).",
-    ),
-    click.option("--horizon", type=float, help="Of a trace file: the horizon of runs that state none."),
 )
 sources = click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=completion.files)
 _POLICY = "`frozen` refuses values known after the runs; `analysis` folds the runs' best in"

@@ -1,7 +1,5 @@
 """`gapline serve`: a live page of studies while they run."""
 
-from typing import Any
-
 import rich_click as click
 
 from gapline.cli import options
@@ -9,26 +7,17 @@ from gapline.terminal import say
 
 
 @click.command("serve")
-@click.argument("source", default=".", type=options.StudyDirectory(exists=True), metavar="[STUDY|FOLDER|TRACES]")
+@click.argument("source", default=".", type=options.study_path, metavar="[STUDY|FOLDER]")
 @click.option("--port", type=click.IntRange(0, 65535), default=8642, show_default=True, help="Port; 0 picks one.")
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="Address to listen on; others than this need a token."
 )
 @click.option("--token", help="Token that a browser or a script has to bring; made up where --host needs one.")
 @click.option("--no-open", is_flag=True, help="Do not open a browser.")
-@options.trace_file
-def command(
-    source: str,
-    port: int,
-    host: str,
-    token: str | None,
-    no_open: bool,
-    **choices: Any,
-) -> int:
+def command(source: str, port: int, host: str, token: str | None, no_open: bool) -> int:
     """Serve a page that follows a study while it runs, wherever it runs: it reads the journals of the study directory.
 
-    A folder shows all studies right below it, also those that appear later; a trace file (CSV or JSONL) that a solver
-    is still writing is followed too.
+    A folder shows all studies right below it, also those that appear later.
     Nothing is written, and nobody is let in: it listens on this machine alone unless --host says otherwise, which
     needs the token of the link. The address is the only line on standard output; Ctrl-C ends it, and no run notices.
 
@@ -46,7 +35,6 @@ def command(
         from gapline.live.server import serve
     except ModuleNotFoundError as error:
         raise EnvironmentLacksError.for_extra(str(error.name), "serve") from error
-    from gapline.live.trace_follower import opener
 
     def tell(address: str) -> None:
         say(address)
@@ -55,5 +43,5 @@ def command(
 
             webbrowser.open(address)
 
-    serve(source, host=host, port=port, token=token, opened=opener(**choices), tell=tell)
+    serve(source, host=host, port=port, token=token, tell=tell)
     return 0

@@ -19,7 +19,7 @@ from gapline.live.guard import HEADERS, POLICY, Connections, Receive, Scope, Sen
 from gapline.live.hub import Hub, Watched
 from gapline.live.live import LiveStudy
 from gapline.live.table import curves_document
-from gapline.report.page.build import LivePage, build_live_page, build_part
+from gapline.report.page.build import LivePage, build_live_page, build_page, build_part
 from gapline.report.reading_text import score_document
 from gapline.study import Study, open_study
 
@@ -41,9 +41,7 @@ def study_of(watched: Watched) -> Study:
     GaplineError
         When there is nothing to report, or scoring is refused.
     """
-    known = getattr(watched.live, "study", None)
-    # A trace file is read as its options say, which its path alone does not.
-    return known if isinstance(known, Study) else open_study(str(watched.path), allow_empty=True)
+    return open_study(str(watched.path), allow_empty=True)
 
 
 class Part(NamedTuple):
@@ -86,7 +84,7 @@ class Parts:
         # Not how much was read alone: a study that is opened anew, or a server that comes back, begins to count again.
         if watched.name not in self._opened or self._opened[watched.name][0] is not live:
             self._opened[watched.name] = live, secrets.token_hex(4)
-        read = (live.table.fulls, live.table.joined) if isinstance(live, LiveStudy) else (getattr(live, "reads", 0), 0)
+        read = (0, 0) if live is None else (live.table.fulls, live.table.joined)
         return f"{self._opened[watched.name][1]}-{read[0]}-{read[1]}"
 
     def _wait(self) -> float:
@@ -208,7 +206,7 @@ class Answers:
             known = self._kept.get((what, watched.name))
             if known is None or known[0] != watched.channel.number:
                 live = watched.live
-                found = await asyncio.to_thread(make, live) if isinstance(live, LiveStudy) else {}
+                found = {} if live is None else await asyncio.to_thread(make, live)
                 known = watched.channel.number, encode({"id": watched.channel.number} | found)
                 self._kept[what, watched.name] = known
         await answer(send, 200, known[1], kind=JSON)
@@ -290,9 +288,6 @@ def _runs_document(live: LiveStudy) -> dict[str, Any]:
 
 
 def _report(watched: Watched) -> tuple[bytes, str]:
-    from gapline.errors import GaplineError
-    from gapline.report.page.build import build_page
-
     try:
         return build_page(study_of(watched)).encode("utf-8"), ""
     except GaplineError as error:

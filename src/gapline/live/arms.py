@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gapline.contract.instance_set import NO_SOLUTION, InstanceSet, decide_instance_set
 from gapline.contract.tables import RUN_KEY, RunKey
 from gapline.live.bounds import Against, Bounds, bound_means, bound_unbegun, is_decided
+from gapline.live.table import Table
 from gapline.report.order import order_arms
 from gapline.report.reading_text import number_or_overflow
 from gapline.scoring.kernels import Kernel
@@ -84,18 +85,10 @@ def _common(frame: pl.DataFrame, planned: pl.DataFrame, arms: int) -> pl.DataFra
 BestKnown = Callable[[str], tuple[float | None, float | None]]
 
 
-class Scored(Protocol):
-    """The whole runs as `ArmBounds` needs them: a row that joins stands behind those that were there before."""
-
-    fulls: int
-    bounds: dict[str, float]
-    scores: Scores | None
-
-
 class ArmBounds:
     """The planned cells with the weight of each in the mean of its arm, as it will be when all of them are done."""
 
-    def __init__(self, cells: pl.DataFrame, against: Against, ladders: Sequence[Sequence[str]] = ()) -> None:
+    def __init__(self, cells: pl.DataFrame, against: Against, ladders: Sequence[Sequence[str]]) -> None:
         self._against = against
         self._cells, self._ladders = cells, ladders
         self._ranking: tuple[object, dict[str, Any]] | None = None
@@ -115,7 +108,7 @@ class ArmBounds:
             self.ranked = decide_instance_set(self._cells, tier_two=self._tier_two, ladders=self._ladders)
 
     def document(
-        self, table: Scored, running: Mapping[RunKey, Sequence[Bounds]], best_known: BestKnown
+        self, table: Table, running: Mapping[RunKey, Sequence[Bounds]], best_known: BestKnown
     ) -> dict[str, Any]:
         """Return the bounds of every arm's mean and the pairs of compared arms, per kernel."""
         return {
@@ -133,7 +126,7 @@ class ArmBounds:
     def _of_kernel(
         self,
         place: int,
-        table: Scored,
+        table: Table,
         running: Mapping[RunKey, Sequence[Bounds]],
         best_known: BestKnown,
     ) -> dict[str, Any]:
@@ -163,7 +156,7 @@ class ArmBounds:
             pairs.append({"a": a, "b": b, "decided": decided, "better": first})
         return {"arms": arms, "pairs": pairs}
 
-    def _ends(self, place: int, table: Scored, best_known: BestKnown) -> "_Ends":
+    def _ends(self, place: int, table: Table, best_known: BestKnown) -> "_Ends":
         """Return the ends of every cell's score, those of runs under way aside."""
         kernel = self._against.kernels[place]
         # Whatever was read anew, or is read against something else, is no longer what it was.

@@ -1,6 +1,6 @@
 """Bounds on the score of an open run, under the kernels, weight and references of its study."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -205,50 +205,29 @@ def _scores(runs: Sequence[OpenRun], kernels: Sequence[Kernel], weight: TimeWeig
 
 
 class Against:
-    """Kernels, the first of which leads, the weight and the snapshot; `problem` says what of them cannot be used."""
+    """The choices of a contract: kernels, the first of which leads, weight, and the snapshot that it names.
 
-    def __init__(
-        self,
-        *,
-        weighting: str,
-        tolerance: float,
-        tier_two: tuple[str, ...] = (),
-        sizes: Mapping[str, float] | None = None,
-        scaled_time: bool = False,
-    ) -> None:
-        self.tolerance = tolerance
-        self.weighting = weighting
-        self.tier_two = tier_two
-        self.scaled_time = scaled_time
+    Arms of simplified models are of tier 2. `problem` says what of the choices cannot be used.
+    """
+
+    def __init__(self, study: Path, contract: Contract) -> None:
+        stated = declared_choices(contract)
+        self.tolerance = stated["tolerance"]
+        self.weighting = stated["weighting"]
+        self.tier_two = (*stated["tier_two"], *simplified_arms(contract))
+        self.scaled_time = bool(stated["time_scale"])
         self.problem: str | None = None
         self.kernels: list[Kernel] = []
         self.weight: TimeWeight | None = None
         self.snapshot: Snapshot | None = None
-        self._sizes = dict(sizes or {})
+        self._sizes = {one.name: float(one.size) for one in contract.instances if one.size is not None}
         self._known: dict[str, float | None] = {}
-
-    @classmethod
-    def of_contract(cls, study: Path, contract: Contract) -> "Against":
-        """Take the choices of a contract, and the snapshot that it names; arms of simplified models are of tier 2."""
-        stated = declared_choices(contract)
-        made = cls(
-            weighting=stated["weighting"],
-            tolerance=stated["tolerance"],
-            tier_two=(*stated["tier_two"], *simplified_arms(contract)),
-            sizes={one.name: float(one.size) for one in contract.instances if one.size is not None},
-            scaled_time=bool(stated["time_scale"]),
-        )
         try:
-            made.choose(stated["kernels"], stated["weight"])
-            made.use(next(iter(stored_snapshots([str(study)], study, contract, None, ())), None))
+            self.kernels = [parse_kernel(name, tolerance=self.tolerance) for name in stated["kernels"]]
+            self.weight = as_weight(stated["weight"])
+            self.use(next(iter(stored_snapshots([str(study)], study, contract, None, ())), None))
         except GaplineError as error:
-            made.problem = error.message
-        return made
-
-    def choose(self, kernels: Sequence[str], weight: str) -> None:
-        """Read under kernels and a weight."""
-        self.kernels = [parse_kernel(name, tolerance=self.tolerance) for name in kernels]
-        self.weight = as_weight(weight)
+            self.problem = error.message
 
     def use(self, snapshot: Snapshot | None) -> bool:
         """Read against a snapshot from now on; return whether it is another one."""

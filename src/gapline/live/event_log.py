@@ -2,7 +2,6 @@
 
 import datetime
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -61,23 +60,6 @@ class Happenings:
         self._kept.append(found)
         return found
 
-    def since(self, number: int) -> list[Happening]:
-        """Return the events after the one with a number, as far as they are kept."""
-        return [one for one in self._kept if one.number > number]
-
-    def newest(self, most: int) -> list[Happening]:
-        """Return the newest events, the newest first."""
-        return list(self._kept)[::-1][:most]
-
     def documents(self, most: int = 50) -> list[dict[str, Any]]:
         """Return the newest events for JSON, the newest first."""
-        return [one.document() for one in self.newest(most)]
-
-
-def words_of(happenings: Iterable[Happening]) -> list[str]:
-    """Return events as lines of a log.
-
-    >>> words_of([Happening(1, "2026-08-01T10:00:00.000+00:00", Kind.ENDED, "a/i/1", "finished")])
-    ['10:00:00 a/i/1 ended: finished']
-    """
-    return [f"{one.at[11:19]} {f'{one.run} ' if one.run else ''}{one.kind}: {one.text}" for one in happenings]
+        return [one.document() for one in list(self._kept)[::-1][:most]]

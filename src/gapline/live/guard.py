@@ -56,7 +56,7 @@ def new_token() -> str:
 
 
 class Guard:
-    """Lets through what may be asked, and answers the rest; `refused` counts those by their answer."""
+    """Lets through what may be asked, and answers the rest."""
 
     def __init__(self, app: App, *, host: str, port: int, token: str | None) -> None:
         self._app = app
@@ -181,7 +181,6 @@ async def answer(
 MOST = 256
 # Seconds for a request to be there, from its first byte or from the connection on.
 ASK_WITHIN = 10.0
-# Bytes of a line or of the headers.
 # Bytes that wait in this process for the network, per client, before its stream has to wait; and in the kernel, which
 # would else take megabytes for each client that does not read.
 HIGH_WATER, KERNEL = 64 << 10, 128 << 10
@@ -194,7 +193,6 @@ class Connections:
 
     def __init__(self) -> None:
         self.open: dict[Peer, BoundedProtocol] = {}
-        self.turned_away = 0
 
     def drop(self, peer: Any) -> None:
         """End a connection now, whatever still waits to be sent."""
@@ -227,7 +225,6 @@ class BoundedProtocol(H11Protocol):
         """Take a connection, or turn it away."""
         super().connection_made(transport)
         if len(self.room.open) >= MOST:
-            self.room.turned_away += 1
             transport.abort()
             return
         transport.set_write_buffer_limits(high=HIGH_WATER)

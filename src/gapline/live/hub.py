@@ -5,7 +5,7 @@ import contextlib
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from gapline.contract.layout import CONTRACT_FILE, is_study
 from gapline.errors import GaplineError, UsageError
@@ -14,39 +14,21 @@ from gapline.live.event_log import now_stamp
 from gapline.live.live import SCHEMA, Document, LiveStudy
 
 
-class Followable(Protocol):
-    """What is looked at: a study, or a trace file that grows."""
-
-    name: str
-
-    def look(self) -> Document:
-        """Read what is new, and return the state of this moment."""
-
-    def close(self) -> None:
-        """Let go of the files."""
-
-
 class Reopened:
-    """A study or a trace file under its path; `live` is what follows it, None while there is nothing to follow.
+    """A study under its path; `live` is what follows it, None while there is no study.
 
     `looked` is when the last look began, on the clock of this process, and `cost` how long it took; `pinned` are the
     cores of this machine that runs were pinned to then.
     """
 
-    def __init__(self, name: str, path: Path, opened: Callable[[str, Path], Followable]) -> None:
+    def __init__(self, name: str, path: Path) -> None:
         self.name = name
         self.path = path
-        self._open = opened
-        self.live: Followable | None = None
+        self.live: LiveStudy | None = None
         self._contract: tuple[int, int] | None = None
         self.looked = -1e9
         self.cost = 0.0
         self.pinned: frozenset[int] = frozenset()
-
-    @property
-    def is_there(self) -> bool:
-        """Whether there is anything to follow."""
-        return self.path.is_file() or is_study(self.path)
 
     def look(self) -> Document:
         """Return the state of this moment; where it is not there or cannot be read, that is its state."""
@@ -55,33 +37,33 @@ class Reopened:
             contract = _facts(self.path / CONTRACT_FILE)
             if self.live is None or contract != self._contract:
                 self.close()
-                if not self.is_there:
+                if not is_study(self.path):
                     return absent(self.name, self.path)
                 self.open()
             assert self.live is not None
             state = self.live.look()
             # Here and not by who asks: another thread may be in the next look by then.
-            self.pinned = pinned_cores(self.live)
+            self.pinned = frozenset(self.live.pinned_cores())
             return state
         except (GaplineError, OSError) as error:
             self.close()
-            return absent(self.name, self.path) if not self.is_there else unreadable(self.name, error)
+            return unreadable(self.name, error) if is_study(self.path) else absent(self.name, self.path)
         finally:
             # From its beginning: what came in meanwhile waits for the next look.
             self.looked = began
             self.cost = time.monotonic() - began
 
     def open(self) -> None:
-        """Open what is there, for those who have to be told where it is not or cannot be read.
+        """Open the study, for those who have to be told where it is not there or cannot be read.
 
         Raises
         ------
         GaplineError
-            When there is nothing to follow, or it cannot be read.
+            When there is no study, or it cannot be read.
         """
         # Before it is read: what is written meanwhile is another one at the next look.
         contract = _facts(self.path / CONTRACT_FILE)
-        self.live, self._contract = self._open(self.name, self.path), contract
+        self.live, self._contract = LiveStudy(self.path, name=self.name), contract
 
     def close(self) -> None:
         """Let go of what follows it."""
@@ -89,12 +71,6 @@ class Reopened:
             with contextlib.suppress(OSError):
                 self.live.close()
         self.live, self.pinned = None, frozenset()
-
-
-def pinned_cores(live: object) -> frozenset[int]:
-    """Return the cores of this machine that runs of what is followed are pinned to; of a trace file nobody knows."""
-    asked = getattr(live, "pinned_cores", None)
-    return frozenset() if asked is None else frozenset(asked())
 
 
 def unreadable(name: str, error: Exception) -> Document:
@@ -137,8 +113,8 @@ MOST_STUDIES = 100
 class Watched(Reopened):
     """A study of the hub, and the stream of its changes."""
 
-    def __init__(self, name: str, path: Path, opened: Callable[[str, Path], Followable]) -> None:
-        super().__init__(name, path, opened)
+    def __init__(self, name: str, path: Path) -> None:
+        super().__init__(name, path)
         # Numbers go on where those of a server before this one ended, so that its clients do not take them for theirs.
         self.channel = Channel(start=int(time.time() * 10))
         self.lock = asyncio.Lock()
@@ -150,13 +126,13 @@ def find_studies(source: str | Path) -> dict[str, Path]:
     Raises
     ------
     UsageError
-        When there is no such path.
+        When there is no such directory.
     """
     path = Path(source)
-    if is_study(path) or path.is_file():
+    if is_study(path):
         return {path.absolute().name: path}
     if not path.is_dir():
-        raise UsageError(f"{path}: expected a study, a folder of studies or a trace file, got no such file")
+        raise UsageError(f"{path}: expected a study or a folder of studies, got no such directory")
     return {entry.name: entry for entry in sorted(path.iterdir()) if is_study(entry)}
 
 
@@ -166,9 +142,8 @@ class Hub:
     `present` are the names of the studies that are there; `on_look` is called after each look.
     """
 
-    def __init__(self, source: str | Path, *, opened: Callable[[str, Path], Followable] | None = None) -> None:
+    def __init__(self, source: str | Path) -> None:
         self.source = Path(source)
-        self._opened = opened or (lambda name, path: LiveStudy(path, name=name))
         self.studies: dict[str, Watched] = {}
         self.present: frozenset[str] = frozenset()
         self._find()
@@ -184,7 +159,7 @@ class Hub:
                 del self.studies[name]
         for name, path in found.items():
             if name not in self.studies and len(self.studies) < MOST_STUDIES:
-                self.studies[name] = Watched(name, path, self._opened)
+                self.studies[name] = Watched(name, path)
         self.present = frozenset(found).intersection(self.studies)
 
     def of(self, name: str | None) -> Watched | None:

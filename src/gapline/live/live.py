@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from gapline.campaign.assembly import RunTrace
-from gapline.campaign.scale import Scale, choose_scale
+from gapline.campaign.scale import Scale
 from gapline.contract.contract import Contract, load_contract
 from gapline.contract.ladders import find_ladders
 from gapline.contract.plan import Plan
@@ -25,7 +25,7 @@ from gapline.live.arms import ArmBounds
 from gapline.live.bounds import Against, Bounds, bound_runs
 from gapline.live.event_log import Happenings, Kind
 from gapline.live.follow import Changes, Followed, Follower
-from gapline.live.open_runs import View, best_possible, is_certified, open_run, read_views
+from gapline.live.open_runs import View, best_possible, is_certified, open_run, read_views, scale_of
 from gapline.live.progress import (
     LEFT,
     Runner,
@@ -38,7 +38,6 @@ from gapline.live.progress import (
 )
 from gapline.live.table import SHARE, Table, find_part_alarms
 from gapline.native.kernel_formulas import is_beaten
-from gapline.study import declared_choices
 
 SCHEMA = "gapline.live/1"
 Document = dict[str, Any]
@@ -57,7 +56,7 @@ class LiveStudy:
         checker = self.contract.objective.checker
         self.follower = Follower(self.path, plan.cells, checked=checked, checker=checker, clock=clock)
         self.table = Table(self.path, self.contract, self.follower.index, clock=clock)
-        self.against = Against.of_contract(self.path, self.contract)
+        self.against = Against(self.path, self.contract)
         self.happenings = Happenings()
         self.views: dict[RunKey, View] = {}
         cells = self.table.cells()
@@ -219,9 +218,8 @@ class LiveStudy:
         if self.table.study is not None:
             return self.table.study.envelopes.scale
         if self._scale is None:
-            stated = declared_choices(self.contract)
             nothing = campaign_of_journals([], Tally(), source="", problems=[], notes=[])
-            self._scale = choose_scale(nothing, stated["transform"] or None, sense=stated["sense"])
+            self._scale = scale_of(nothing, self.contract)
         return self._scale
 
     def _document(self) -> Document:
@@ -240,7 +238,6 @@ class LiveStudy:
         return {
             **table,
             "schema": SCHEMA,
-            "source": "study",
             "study": {"id": self.name, "name": self.contract.study.name, "title": self.contract.study.title},
             "phase": runner.phase.value,
             "runner": runner.document(),

@@ -15,7 +15,7 @@ from gapline.errors import EnvironmentLacksError
 from gapline.live.app import Answers
 from gapline.live.cpu_affinity import Distance, go_quietly
 from gapline.live.guard import MOST_HEADER_BYTES, Connections, Guard, is_loopback, new_token
-from gapline.live.hub import Followable, Hub
+from gapline.live.hub import Hub
 
 BACKLOG = 64
 
@@ -89,7 +89,6 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 0,
     token: str | None = None,
-    opened: Callable[[str, Path], Followable] | None = None,
     tell: Callable[[str], None] = lambda _address: None,
 ) -> None:
     """Serve studies until somebody ends it; `tell` gets the address once it can be called."""
@@ -98,7 +97,7 @@ def serve(
         token = new_token()
     found = open_socket(host, port)
     with contextlib.closing(found):
-        asyncio.run(_serve(source, found, host, token, opened, tell))
+        asyncio.run(_serve(source, found, host, token, tell))
 
 
 async def _serve(
@@ -106,11 +105,10 @@ async def _serve(
     found: socket.socket,
     host: str,
     token: str | None,
-    opened: Callable[[str, Path], Followable] | None,
     tell: Callable[[str], None],
 ) -> None:
     port = found.getsockname()[1]
-    hub, connections = Hub(source, opened=opened), Connections()
+    hub, connections = Hub(source), Connections()
     guard = Guard(Answers(hub, connections).app(), host=host, port=port, token=token)
     # Nothing of it is for a terminal: the address is the only line.
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)

@@ -134,7 +134,7 @@ class Table:
         self.scores = replace(
             self.scores, frame=frame, reading=replace(reading, horizons=horizons, announced=announced)
         )
-        self.alarms = tuple(dict.fromkeys([*self.alarms, *self._alarms(study, part)]))
+        self.alarms = tuple(dict.fromkeys([*self.alarms, *find_part_alarms(study, part)]))
         self.parts.append(part.envelopes)
         self.joined += len(traces)
         self._summary = None
@@ -165,9 +165,6 @@ class Table:
     def _described(self, part: Study) -> tuple[str, ...]:
         """Return the arms among some runs that are of tier 2, as the runs say."""
         return descriptive_arms(part.campaign.runs, exact=declared_choices(self.contract)["exact"])
-
-    def _alarms(self, study: Study, part: Study) -> list[Alarm]:
-        return find_part_alarms(study, part)
 
     @property
     def summary(self) -> Summary | None:

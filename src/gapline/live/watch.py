@@ -11,7 +11,7 @@ from gapline.contract.fact_origins import CHANGED, LATE_PLAN
 from gapline.contract.reading import waiting_words
 from gapline.errors import listing
 from gapline.live.cpu_affinity import Distance
-from gapline.live.hub import Followable, Reopened
+from gapline.live.hub import Reopened
 from gapline.live.live import LiveStudy
 from gapline.live.table import curves_document
 from gapline.report.writers.terminal import legend_lines, short_names
@@ -105,7 +105,7 @@ def refusal_lines(state: State) -> list[str]:
     refused, progress = state.get("refused"), state.get("progress")
     if not refused or progress is None:
         return []
-    if state.get("source") != "traces" and not progress["done"]:
+    if not progress["done"]:
         if state["phase"] == "not begun":
             return []
         return [f"no table: {waiting_words(progress['unchecked'])}" if progress["unchecked"] else "no run is whole yet"]
@@ -269,7 +269,7 @@ SHARE = 0.02
 
 
 class Curves:
-    """The curves of a study, made anew when runs have joined, in a small share of the time; a trace file has none."""
+    """The curves of a study, made anew when runs have joined, in a small share of the time."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -277,9 +277,9 @@ class Curves:
         self._runs = -1
         self._found: dict[str, Any] = {}
 
-    def now(self, live: Followable | None) -> dict[str, Any]:
+    def now(self, live: LiveStudy | None) -> dict[str, Any]:
         """Return the curves as they were when there was time for them."""
-        if not isinstance(live, LiveStudy):
+        if live is None:
             return {}
         scores, began = live.table.scores, self._clock()
         runs = 0 if scores is None else scores.frame.height
@@ -329,17 +329,16 @@ class PlainLines:
 def watch(
     source: str | Path,
     *,
-    opened: Callable[[str, Path], Followable] | None = None,
     once: bool = False,
     is_terminal: bool | None = None,
     wait: Callable[[float], object] = time.sleep,
 ) -> int:
-    """Watch a study or a trace file until it is finished; return 1 where an alarm rang.
+    """Watch a study until it is finished; return 1 where an alarm rang.
 
     What is not there yet is waited for, unless this moment is all that is asked for.
     """
-    path, opened = Path(source), opened or (lambda name, path: LiveStudy(path, name=name))
-    watched = Reopened(path.absolute().name, path, opened)
+    path = Path(source)
+    watched = Reopened(path.absolute().name, path)
     shown = sys.stdout.isatty() if is_terminal is None else is_terminal
     try:
         if once:

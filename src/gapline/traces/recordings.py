@@ -28,26 +28,24 @@ def is_recorded(path: Path) -> bool:
         return False
 
 
-# Of a run without an end: its status, and what became of its process (the column `unclosed`).
+# Of a run without an end that is over: its status, and what became of its process (the column `unclosed`).
 _COUNTS_AS = {
-    Unclosed.IN_PROGRESS: (RunStatus.UNKNOWN, None),
     Unclosed.KILLED: (RunStatus.KILLED, "gone"),
     Unclosed.OVERDUE: (RunStatus.UNKNOWN, "alive"),
 }
 
 
-def read_recorded(path: Path, *, here: Here | None = None, open_runs: bool = False) -> Campaign:
+def read_recorded(path: Path, *, here: Here | None = None) -> Campaign:
     """Read every run of a recorded file.
 
     Of several with one arm, instance and seed the first whole one counts. Where none is whole, the first counts that
-    never closed and does not go on; a whole one that comes later takes its place.
+    never closed and does not go on; a whole one that comes later takes its place. Runs in progress are named and
+    counted.
 
     Parameters
     ----------
     here
         The machine and the moment at which it is read.
-    open_runs
-        Return runs in progress as runs of unknown end, for those who watch; otherwise they are named and counted.
     """
     runs, problems = _read_runs(path, here)
     cells: dict[RunKey, list[_Recorded]] = {}
@@ -66,11 +64,7 @@ def read_recorded(path: Path, *, here: Here | None = None, open_runs: bool = Fal
         if record.counting is None:
             record.counting = next((one.journal for one in over if one.unclosed), None)
         if record.counting is None and len(over) < len(attempts):
-            if open_runs:
-                going = next(one for one in attempts if one.unclosed is Unclosed.IN_PROGRESS)
-                traces.append(_trace(going, attempts=len(attempts)))
-            else:
-                tally.running.append(key)
+            tally.running.append(key)
             continue
         tally.take(key, record)
         traces += [_trace(one, attempts=len(attempts)) for one in over if one.journal is record.counting]

@@ -37,14 +37,14 @@ function renderLiveArms() {
   const { refused, progress, phase } = live.state;
   const kernel = liveKernel();
   // Before the first run is whole there is nothing to refuse, and before the first is under way nothing to tell.
-  const waits = Boolean(refused && !progress?.done && phase !== "unreadable" && !(isFile() && progress?.planned));
+  const waits = Boolean(refused && !progress?.done && phase !== "unreadable");
   const told = kernel !== null && (waits ? progress?.running > 0 : !refused);
   const rows = told ? armRows(kernel) : [];
   show("live-arms", rows.length > 0 || Boolean(refused && !waits));
   patchText("live-arms-title", phase === "finished" ? "Arms" : "Arms so far");
   show("refused", Boolean(refused && !waits));
   if (refused && !waits) {
-    patchChildren(byId("refused"), [element("h3", {}, phase === "unreadable" ? "This study cannot be read" : isFile() ? "No scores" : "Scoring is refused"), element("p", {}, refused.message), ...(refused.hint ? [element("p", { class: "caption" }, `Hint: ${refused.hint}`)] : [])]);
+    patchChildren(byId("refused"), [element("h3", {}, phase === "unreadable" ? "This study cannot be read" : "Scoring is refused"), element("p", {}, refused.message), ...(refused.hint ? [element("p", { class: "caption" }, `Hint: ${refused.hint}`)] : [])]);
   }
   show("arms-block", rows.length > 0);
   if (rows.length) renderArmTable(rows, kernel, waits);
@@ -53,9 +53,6 @@ function renderLiveArms() {
 
 function renderArmTable(rows, kernel, waits) {
   const open = rows.some((row) => row.open > 0);
-  // A trace file of somebody else has no plan, and says of few runs that they have ended: all of them are in the means.
-  const planned = !isFile();
-  patchText("arms-of", planned ? "Means over whole runs" : "Means over all runs of the file");
   const goal = Object.keys(rows.find(({ row }) => row)?.row.attainment ?? {}).find((text) => Number(text) === page.choice?.goal);
   const level = page.head ? `${formatValue(100 * page.head.level, 4)} % interval` : null;
   // Those of the report below, as long as it is of the same runs: never an older one beside a newer mean.
@@ -68,7 +65,7 @@ function renderArmTable(rows, kernel, waits) {
   const common = rows.some((row) => row.common !== null && row.common !== row.mean);
   const columns = [
     ...(ranked ? [["rank"]] : []), ["arm", "text name"], [`mean ${kernel}`], ...(common ? [["on common cells"]] : []), ...(open ? [["in the end between"], [element("span", { class: "hidden" }, "drawn"), "text"]] : []),
-    ...(spans ? [[level]] : []), [planned ? "whole runs" : "runs"], ["final gap"], ...(goal === undefined ? [] : [[`≤ ${formatGoal(Number(goal))}`]]), ["empty"], ["rejected"], ["late"],
+    ...(spans ? [[level]] : []), ["whole runs"], ["final gap"], ...(goal === undefined ? [] : [[`≤ ${formatGoal(Number(goal))}`]]), ["empty"], ["rejected"], ["late"],
   ];
   patchTable("live-arm-table", columns, rows.map((one) => {
     const { row } = one;
@@ -77,7 +74,7 @@ function renderArmTable(rows, kernel, waits) {
       ...(ranked ? [one.rank === null ? DASH : formatCount(one.rank)] : []), liveArm(one.name), liveScore(one.mean), ...(common ? [liveScore(one.common)] : []),
       ...(open ? [spanWords(one.low, one.high), boundDrawing({ mean: one.number, low: one.low, high: one.high }, least, most)] : []),
       ...(spans ? [spanText(span ?? null)] : []),
-      open && planned ? `${formatCount(row?.runs ?? 0)} of ${formatCount((row?.runs ?? 0) + one.open)}` : formatCount(row?.runs ?? 0),
+      open ? `${formatCount(row?.runs ?? 0)} of ${formatCount((row?.runs ?? 0) + one.open)}` : formatCount(row?.runs ?? 0),
       row?.final_gap === "overflow" ? "overflow" : formatPercent(row?.final_gap ?? null), ...(goal === undefined ? [] : [formatPercent(row?.attainment[goal] ?? null, 1)]),
       row ? [formatCount(row.empty), row.empty ? "failed" : null] : DASH, row ? formatCount(row.rejected) : DASH, row ? formatCount(row.late) : DASH,
     ];
@@ -85,9 +82,9 @@ function renderArmTable(rows, kernel, waits) {
   const placing = live.state.ranking?.words ?? "";
   const words = [
     placing && !waits ? `${visible(placing[0].toUpperCase() + placing.slice(1))}.` : "",
-    waits ? (live.state.progress?.unchecked ? "No run has its verdict yet." : "No run is whole yet.") : `Means are over ${planned ? "whole runs" : "all runs of the file, open ones as if they held what they have"}, as gapline score prints them; smaller is better.`,
+    waits ? (live.state.progress?.unchecked ? "No run has its verdict yet." : "No run is whole yet.") : "Means are over whole runs, as gapline score prints them; smaller is better.",
     open ? "“In the end between” is no statistical interval: between these two values the mean ends for certain, whatever the open runs find (they hold what they have, or jump to the best value that is possible)." : "",
-    spans ? `The ${level} is the statistical one, of ${planned ? "whole runs alone" : "the runs as they stand"}.` : "",
+    spans ? `The ${level} is the statistical one, of whole runs alone.` : "",
   ];
   patchText("live-arms-caption", readingWords() + words.filter(Boolean).join(" "));
 }

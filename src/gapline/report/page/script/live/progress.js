@@ -11,17 +11,16 @@ function renderProgress() {
   // Through the object model: an attribute would be a style that the policy does not name.
   parts.forEach(([, number], k) => (bar.children[k].style.flexGrow = String(number)));
   bar.setAttribute("aria-label", `${done} of ${planned} planned runs are done, ${running} are running, ${left} are left`);
-  const rest = time !== null ? `about ${durationWords(time)}` : left || running ? (seconds === null ? "not known" : `${durationWords(seconds)} of solving`) : "none";
-  // A trace file has no plan, and what is not in it nobody knows of.
-  const counts = (isFile() ? [["runs", planned], ["done", done], ["running", running]] : [
+  const rest = time !== null ? `about ${durationWords(time)}` : left || running ? `${durationWords(seconds)} of solving` : "none";
+  const counts = [
     ["planned", planned], ["done", done], ["running", running], ["interrupted", interrupted + quarantined], ["failed", failed], ["left", left],
     ...(unchecked ? [["waiting for a verdict", unchecked]] : []),
-  ]).map(([name, number]) => [name, formatCount(number)]);
+  ].map(([name, number]) => [name, formatCount(number)]);
   const warned = { failed, interrupted: interrupted + quarantined, "waiting for a verdict": unchecked };
-  patchChildren(byId("progress-counts"), [...counts, ...(isFile() ? [] : [["time left", rest]])].map(([name, words]) =>
+  patchChildren(byId("progress-counts"), [...counts, ["time left", rest]].map(([name, words]) =>
     element("div", { "data-part": name, class: warned[name] ? "warned" : null }, element("dt", {}, name), element("dd", { "data-count": name }, words))));
   const caption = [
-    isFile() ? "Done: runs of which the file says that they have ended (status); all others may go on up to their horizon." : "Done: whole runs, however they ended; failed ones are among them.",
+    "Done: whole runs, however they ended; failed ones are among them.",
     interrupted + quarantined ? "Interrupted ones are made again, and are among those that are left." : "",
     quarantined ? `${countWords(quarantined, "attempt")} changed after the fact and count as interrupted.` : "",
     unchecked ? "Runs that wait for a verdict are whole; they count once they are checked (gapline check)." : "",

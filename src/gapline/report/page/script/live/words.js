@@ -39,11 +39,6 @@ function liveKernel() {
   return kernels.includes(chosen) ? chosen : kernels[0] ?? Object.keys(live.state.bounds ?? {})[0] ?? null;
 }
 
-// Whether the page is of a trace file that somebody else writes, which has no plan.
-function isFile() {
-  return live.state.source === "traces";
-}
-
 function isHidden(arm) {
   return page.choice?.hidden.has(arm) ?? false;
 }
