@@ -352,7 +352,6 @@ def started(*arguments):
 
 SLOW = """
 import sys, time
-from gapline.logs import opened
 from gapline.study import opening
 real = opening.build_envelopes
 def wait(*a, **k):
