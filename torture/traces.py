@@ -25,7 +25,7 @@ FORMS = ("csv", "jsonl", "parquet", "arrow", "s.arrow")
 NAMES = ["arm", "instance", "seed", "time", "objective", "valid", "panel", "horizon", "status"]
 OPTIONAL = ["claimed", "reason", "bound", "primary", "secondary", "sense", "size", "resolution", "validation", "clock"]
 OTHERS = ["slices", "note", "solution", "", " ", "Time", "TIME", "_run", "_row", "_time", "_known", "first", "count",
-          "verdict", "1", "2.5s", "t=10", "import_notes", "tier", "started", "calibration", "x" * 300, "a,b", 'a"b',
+          "verdict", "1", "2.5s", "t=10", "import_notes", "tier", "started", "x" * 300, "a,b", 'a"b',
           "a\nb", "\u202e", "\0"]  # fmt: skip
 CELLS: list[Any] = [
     None, "", " ", "a", "nan", "-inf", "1e400", "-0", "1_000", "1,5", "٣", "9" * 400, "0x1p3", "true", "false", "yes",

@@ -36,7 +36,6 @@ COMMANDS = {
     "demo": ["{out}/demo"],
     "run": ["{out}/study"],
     "check": ["{out}/study", "--again"],
-    "doctor": ["{out}/study", "--calibrate"],
 }
 
 
@@ -59,7 +58,7 @@ def command(name, inputs, out):
 
 
 def needs_study(name):
-    return name in ("run", "check", "doctor")
+    return name in ("run", "check")
 
 
 def write_study(folder):
@@ -138,7 +137,7 @@ def test_a_full_disk_is_named_with_its_bytes_and_nothing_is_left(name, inputs, f
     assert files(out) == before
 
 
-@pytest.mark.parametrize("name", ["run", "check", "doctor"])
+@pytest.mark.parametrize("name", ["run", "check"])
 def test_a_study_on_a_full_disk_says_so_and_goes_on_when_there_is_room(name, inputs, full):
     out, fill = full
     study = write_study(out)
@@ -156,7 +155,7 @@ def test_a_study_on_a_full_disk_says_so_and_goes_on_when_there_is_room(name, inp
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", ["run", "check", "doctor"])
+@pytest.mark.parametrize("name", ["run", "check"])
 def test_a_study_that_cannot_be_written_is_named_and_stays_as_it_is(name, inputs, tmp_path):
     study = write_study(tmp_path)
     if name == "check":

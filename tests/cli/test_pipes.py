@@ -18,7 +18,7 @@ COMMANDS = (
 ATTEMPT = "journal/own_one_*/attempt-001/"
 FILES = [
     "study.toml", "references/known.json", "references/other.json", "instances/one.txt", "rules.py", "solve.py",
-    "calibrations.jsonl", "replication.json", "journal/options.json", "journal/register.jsonl", "journal/index.jsonl",
+    "replication.json", "journal/options.json", "journal/register.jsonl", "journal/index.jsonl",
     "journal/campaign.json", "journal/campaign.lock", "journal/runner-1.json", "journal/own_one_*/claim",
     f"{ATTEMPT}run.json", f"{ATTEMPT}events.jsonl", f"{ATTEMPT}stderr.log", f"{ATTEMPT}verdicts-*.jsonl",
     "campaign/manifest.json", "campaign/runs.parquet", "campaign/time.npy", "results/results.json", "package.json",

@@ -108,8 +108,8 @@ def test_a_contract_with_a_scale_that_is_none_is_refused(tmp_path, capsys):
         (tmp_path / "study.toml").write_text(text.replace("[reference]", f"[time.scale]\n{scale}\n[reference]"))
         assert run(["score", str(tmp_path)]) == 2
         error = capsys.readouterr().err
-        assert "time.scale: " in error
+        assert "time.scale.x: " in error
         assert said in error
-    (tmp_path / "study.toml").write_text(text.replace("horizon = 20", 'horizon = 20\nscale = "guessed"'))
+    (tmp_path / "study.toml").write_text(text.replace("horizon = 20", 'horizon = 20\nscale = "measured"'))
     assert run(["score", str(tmp_path)]) == 2
-    assert "time.scale" in capsys.readouterr().err
+    assert "time.scale: expected a table, got 'measured'" in capsys.readouterr().err

@@ -146,15 +146,15 @@ def test_a_scaled_run_has_to_say_what_its_budget_was():
     ("given", "message", "hint"),
     [
         ("node3=2", "--time-scale node3: matches no run", "did you mean 'node"),
-        ("node2", "expected HOST=FACTOR with a positive factor, got 'node2'", "measured"),
+        ("node2", "expected HOST=FACTOR with a positive factor, got 'node2'", "HOST=1.37"),
         ("node2=0", "got 'node2=0'", "HOST=1.37"),
         ("node2=nan", "got 'node2=nan'", "HOST=1.37"),
         ("node2=-1", "got 'node2=-1'", "HOST=1.37"),
         ("=2", "got '2'", "HOST=1.37"),
         (["node2=2", "node2=3"], "expected each host once, got node2 again", ""),
         (["node2=2", "new*=3"], "expected one factor for node2, got 2, 3", ""),
-        (["measured", "node2=2"], "expected factors or one 'measured'", ""),
-        ("measured", "expected a recorded calibration of every host, got none of node1, node2", "doctor"),
+        ("measured", "expected HOST=FACTOR with a positive factor, got 'measured'", "HOST=1.37"),
+        ("measured:node1", "expected HOST=FACTOR with a positive factor, got 'measured:node1'", "HOST=1.37"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(given, message, hint):
@@ -197,36 +197,6 @@ def test_missing_cells_that_count_as_empty_are_scored_at_the_stated_horizon():
     study = opened(gl.merge([campaign, more]), time_scale="node1=2", missing="empty")
     frame = study.scores[0].frame.sort("arm", "seed")
     assert frame.select("arm", "seed", "horizon", "steps").rows()[:2] == [("fast", 1, 60.0, 3), ("fast", 2, 60.0, 0)]
-
-
-def calibrated(seconds=(2.0, 1.0), work=("mix", "mix"), hosts=("node1", "node2")):
-    facts = [{"calibration": s, "calibration_work": w, "host": h} for s, w, h in zip(seconds, work, hosts, strict=True)]
-    return gl.Campaign.from_runs([run("slow", [(8.0, 40.0)], **facts[0]), run("quick", [(4.0, 40.0)], **facts[1])])
-
-
-def test_recorded_calibrations_give_the_factors():
-    """The table is sorted by arm, so that the first run is that of `quick`, on node2, which is twice as fast."""
-    study = opened(calibrated(), time_scale="measured:node1")
-    assert study.reading.time_scale == TimeScale((("node2", 2.0),), "measured by mix against node1")
-    assert study.scores[0].frame["squeezed"].n_unique() == 1
-    other = opened(calibrated(), time_scale="measured", horizon=30)
-    assert other.reading.time_scale == TimeScale((("node1", 0.5),), "measured by mix against node2")
-
-
-@pytest.mark.parametrize(
-    ("campaign", "given", "message"),
-    [
-        (calibrated(work=("mix/1", "mix/2")), "measured", "by one work load, got mix/1, mix/2"),
-        (calibrated(seconds=(2.0, None)), "measured", "got none of node2"),
-        (calibrated(), "measured:nope", "expected one calibrated host, got measured:nope"),
-        (calibrated(), "measured:node*", "expected one calibrated host, got measured:node*"),
-        (calibrated(hosts=("node1", "node1")), "measured", "expected one calibration of node1"),
-    ],
-)
-def test_calibrations_that_do_not_fit_are_refused(campaign, given, message):
-    with pytest.raises(UsageError) as error:
-        opened(campaign, time_scale=given)
-    assert message in error.value.message
 
 
 def test_parts_of_one_reading_are_put_together_and_others_refused():

@@ -12,7 +12,6 @@ from gapline.contract.file_names import slug
 from gapline.contract.layout import BUILT, CAMPAIGN, INDEX, JOURNALS, MANIFEST
 from gapline.contract.tables import RunKey
 from gapline.journal.attempts import attempts_of, cells_of
-from gapline.journal.calibration import Calibration, add_calibration
 from gapline.journal.index import open_index
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE, JournalWriter
 from gapline.journal.read import read_journal
@@ -77,7 +76,7 @@ def change(study, draw, turn):
     """Do what happens to a study between two calls."""
     cell = draw.choice(cells_of(study))
     attempt = draw.choice(attempts_of(cell))
-    what = draw.choice(["run", "again", "again", "damage", "remove", "judge", "judge", "calibrate", "stray", "nothing"])
+    what = draw.choice(["run", "again", "again", "damage", "remove", "judge", "judge", "stray", "nothing"])
     if what == "run":
         write_attempt(study, draw.choice("abx"), 1, draw, instance=f"i{turn}")
     elif what == "again":
@@ -93,11 +92,6 @@ def change(study, draw, turn):
         given = [StoredVerdict(event.sequence, valid=draw.random() < 0.7, reason="odd") for event in journal.events]
         checked, judge = f"2026-08-{2 + turn:02d}", Judge("c", draw.choice("12"))
         write_verdicts(journal, judge, checked=checked, candidates=len(given), verdicts=given)
-    elif what == "calibrate":
-        host = draw.choice("gh")
-        add_calibration(
-            study, Calibration(host=host, processor="p", work="w", seconds=1.0 + turn, spread=0.1, repeats=3)
-        )
     elif what == "stray":
         (study / JOURNALS / f"{turn}.txt").write_text("mine")
     return what

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import gapline as gl
-from gapline.journal.calibration import Calibration, add_calibration
 from gapline.references.snapshot import Snapshot
 from gapline.run import cell
 
@@ -90,22 +89,20 @@ def write_study(folder: Path) -> Path:
 
 
 def run_study(folder: Path) -> Path:
-    """Run it, on a machine that has a name of its own, and calibrate that machine."""
+    """Run it, on a machine that has a name of its own."""
     known = cell.describe_machine()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cell, "describe_machine", lambda: known | {"host": HOST})
         report = gl.run_study(folder, jobs=2)
     assert report.left == 0
-    made = Calibration(host=HOST, processor=known["processor"], work="w", seconds=1.0, spread=0.0, repeats=1)
-    add_calibration(folder, made)
-    gl.run_study(folder)
     return folder
 
 
 def make_study(folder: Path) -> Path:
-    """Write and run it in the home of somebody, and leave what others leave in a directory."""
+    """Write and run it in the home of somebody, and leave what others and earlier versions leave in a directory."""
     study = run_study(write_study(folder / "home" / USER / "my study"))
     (study / "notes.txt").write_text(f"by {USER}\n")
+    (study / "calibrations.jsonl").write_text(f'{{"host":"{HOST}","processor":"p","work":"w","seconds":1.0}}\n')
     (study / "drafts").mkdir()
     (study / "drafts" / "one.md").write_text("one\n")
     return study

@@ -1,7 +1,6 @@
 """Times of runs scaled to those of a reference machine: the factor of each host, and the campaign multiplied by it."""
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -15,24 +14,15 @@ from gapline.contract.time_scale import DECLARED, PLACES, TimeScale, is_scaled, 
 from gapline.errors import HorizonError, UsageError, listing
 from gapline.text import as_patterns, matches, meant
 
-MEASURED = re.compile(r"measured(?::(?P<base>.+))?")
-_HINT = "HOST=1.37, or measured[:HOST] for recorded calibrations"
-
 Given = str | Sequence[str] | Mapping[str, float]
 
 
 def settle_time_scale(given: Given, campaigns: Sequence[Campaign], /) -> TimeScale:
     """Find the hosts that are meant in these campaigns, and the factor of each.
 
-    `HOST=FACTOR` names a host or a class of machines, or a pattern of them; `measured` takes the calibrations that the
-    runs record, against the host of the first run, `measured:HOST` against that one.
+    `HOST=FACTOR` names a host or a class of machines, or a pattern of them.
     """
-    asked = [given] if isinstance(given, str) else given
-    if not isinstance(asked, Mapping) and (found := [m for one in asked if (m := MEASURED.fullmatch(one))]):
-        if len(asked) > 1:
-            raise UsageError(f"time scale: expected factors or one {found[0][0]!r}, got {listing(asked)}")
-        return _measured(campaigns, found[0]["base"])
-    factors = parse_factors(asked)
+    factors = parse_factors([given] if isinstance(given, str) else given)
     names = [names_ for campaign in campaigns for names_ in _names(campaign)]
     known = sorted({name for one in names for name in one})
     for pattern in factors:
@@ -73,7 +63,7 @@ def parse_factors(given: str | Iterable[str] | Mapping[str, float], /) -> dict[s
             said = "=".join(filter(None, (name, str(written))))
             raise UsageError(
                 f"time scale: expected HOST=FACTOR with a positive factor, got {said!r}",
-                hint=_HINT,
+                hint="HOST=1.37",
             )
         if name in factors:
             raise UsageError(f"time scale: expected each host once, got {name} again")
@@ -123,43 +113,6 @@ def scale_times(campaign: Campaign, scale: TimeScale, /) -> Campaign:
             **extra,
         ),
     )
-
-
-def _measured(campaigns: Sequence[Campaign], base: str | None) -> TimeScale:
-    """Return the factors that recorded calibrations give: the seconds of the base over those of the host."""
-    found: dict[str, tuple[float, str]] = {}
-    lacking: set[str] = set()
-    for campaign in campaigns:
-        runs = campaign.runs
-        seconds, work = (
-            runs[name].to_list() if name in runs.columns else [None] * len(campaign)
-            for name in ("calibration", "calibration_work")
-        )
-        for names, took, by in zip(_names(campaign), seconds, work, strict=True):
-            name = names[0] if names else "a host that is not named"
-            if took is None or by is None or not names:
-                lacking.add(name)
-            elif found.setdefault(name, (float(took), str(by))) != (float(took), str(by)):
-                raise UsageError(f"time scale: expected one calibration of {name}, got several in these runs")
-    if lacking:
-        raise UsageError(
-            f"time scale: expected a recorded calibration of every host, got none of {listing(sorted(lacking))}",
-            hint="run `gapline doctor STUDY --calibrate` on each of them, or state --time-scale HOST=FACTOR",
-        )
-    # The host of the first run leads where none is named: the order of the runs table is that of their keys.
-    leads = [name for name in found if base is None or matches(name, [base])]
-    if not leads or (base is not None and len(leads) > 1):
-        hint = meant(str(base), sorted(found), show=True)
-        raise UsageError(f"time scale: expected one calibrated host, got measured:{base}", hint=hint)
-    works = sorted({work for _, work in found.values()})
-    if len(works) > 1:
-        raise UsageError(
-            f"time scale: expected calibrations by one work load, got {listing(works)}",
-            hint="calibrate all hosts with the same gapline, Python and NumPy",
-        )
-    lead = found[leads[0]][0]
-    factors = {name: lead / took for name, (took, _) in found.items() if took != lead}
-    return TimeScale(tuple(sorted(factors.items())), f"measured by {works[0]} against {leads[0]}")
 
 
 def _names(campaign: Campaign) -> list[tuple[str, ...]]:

@@ -16,15 +16,13 @@ from gapline.terminal import say
 
 @click.command("doctor")
 @click.argument("study", required=False, type=click.Path())
-@click.option("--calibrate", is_flag=True, help="Time a fixed work load here; with STUDY, record it for --time-scale.")
 @output.options
 @options.as_json
-def command(study: str | None, calibrate: bool, outputs: tuple[str, ...], all_columns: bool, as_json: bool) -> int:
+def command(study: str | None, outputs: tuple[str, ...], all_columns: bool, as_json: bool) -> int:
     """Say what this environment has: versions, extras, threads; and what STUDY lacks to run here.
 
     Every arm and the checker of a study are looked at: packages, programs, licences, options; no code of the study
-    runs. The exit code is 3 when something is missing. With --calibrate this machine is timed on a fixed work load
-    (some seconds), so that times of several machines can be set against each other; leave the machine alone meanwhile.
+    runs. The exit code is 3 when something is missing.
 
     Example: gapline doctor my-study
     """
@@ -35,11 +33,6 @@ def command(study: str | None, calibrate: bool, outputs: tuple[str, ...], all_co
     if study is not None:
         arms, lacking = study_lacks(study)
         facts |= {"study": study, "arms": arms, "lacking": lacking}
-    if calibrate:
-        from gapline.run.calibrate import calibrate as time_work
-        from gapline.run.calibrate import calibrate_study, calibration_facts
-
-        facts |= calibration_facts(time_work() if study is None else calibrate_study(study))
     if as_json:
         options.print_json(facts)
     else:

@@ -198,8 +198,8 @@ choices = _together(
     click.option(
         "--time-scale",
         multiple=True,
-        metavar="HOST=FACTOR|measured[:HOST]",
-        help="Multiply the times of runs on HOST (repeatable), or scale by recorded calibrations; always printed.",
+        metavar="HOST=FACTOR",
+        help="Multiply the times of runs on HOST (repeatable); always printed.",
     ),
     click.option(
         "--negate",

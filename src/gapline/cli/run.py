@@ -21,11 +21,10 @@ HELD = 4
 )
 @click.option("--order-seed", type=click.IntRange(min=0), help="Seed of the random order of runs; recorded with each.")
 @click.option("--rerun-noisy", is_flag=True, help="Run again what others disturbed; both attempts are kept.")
-@click.option("--calibrate", is_flag=True, help="First time a fixed work load here and record it, for --time-scale.")
 @click.option("--no-check", is_flag=True, help="Leave the candidates to `gapline check`.")
 @click.option("--no-pin", is_flag=True, help="Let runs move between cores.")
 @options.as_json
-def command(study: str, calibrate: bool, no_check: bool, no_pin: bool, as_json: bool, **choices: Any) -> int:
+def command(study: str, no_check: bool, no_pin: bool, as_json: bool, **choices: Any) -> int:
     """Run every solver of a study on every instance and seed, under its contract.
 
     What is done already is skipped, so the same command goes on after an interruption. Ctrl-C lets the runs under way
@@ -42,17 +41,13 @@ def command(study: str, calibrate: bool, no_check: bool, no_pin: bool, as_json: 
     from gapline.run.progress import progress_for_terminal
     from gapline.text import counted
 
-    if calibrate:
-        from gapline.run.calibrate import calibrate_here
-
-        say(f"calibrated: {calibrate_here(study, choices['on'])}", err=as_json)
     report = run_study(study, check=not no_check, pin=not no_pin, progress=progress_for_terminal(), **choices)
     campaign = report.campaign
     # A problem of a journal is told by the call and by the campaign: once is enough.
     problems = list(dict.fromkeys([*report.problems, *(campaign.diagnostics.problems if campaign else ())]))
     noisy = sum(result.noisy for result in report.results)
     unchecked = campaign.diagnostics.unchecked if campaign else 0
-    go_on = resume_command(report.study, report.options, *(["--calibrate"] * calibrate), *(["--json"] * as_json))
+    go_on = resume_command(report.study, report.options, *(["--json"] * as_json))
     # What is left or unchecked comes first: until then another command follows, which is printed.
     whole = campaign is not None and not (report.left or report.busy or unchecked)
     following, lack = scoring_commands(study) if whole else ([], None)

@@ -87,8 +87,8 @@ class TimeTable(_Section):
     """Memory limit of each run in MB; none when left out."""
     machine: str = ""
     """The machine class, in words; the runner records what it finds besides."""
-    scale: dict[Name, Factor] | Annotated[str, Field(pattern=r"^measured(:.+)?$")] = {}
-    """Reference seconds per second of a host, by name or pattern; or measured[:HOST] for recorded calibrations."""
+    scale: dict[Name, Factor] = {}
+    """Reference seconds per second of a host, by name or pattern."""
 
 
 class ReferenceTable(_Section):

@@ -18,7 +18,6 @@ INDEX = "index.jsonl"
 BUILT = "campaign.json"
 # The options of the last call of the runner.
 OPTIONS_FILE = "options.json"
-CALIBRATIONS = "calibrations.jsonl"
 CAMPAIGN = "campaign"
 MANIFEST = "manifest.json"
 RESULTS = "results"

@@ -51,7 +51,7 @@ def field_mistakes(error: ValidationError, model: type[BaseModel]) -> list[str]:
             case "missing":
                 text = "missing"
             case _:
-                expected = _OPENING.sub("", entry["msg"])
+                expected = _OPENING.sub("", entry["msg"]).replace("a valid dictionary", "a table")
                 if where.partition("options.")[2]:
                     expected = OPTION
                 text = f"expected {expected}, got {entry['input']!r}"

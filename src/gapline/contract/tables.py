@@ -35,10 +35,8 @@ CARRIED: Schema = {
     "claim": pl.String(),  # what the solver says it has proven in the end: "optimal" or "infeasible"
     "sense": pl.String(),  # "min" or "max": which of two objectives of the instance is better
     "size": pl.Float64(),  # n of the instance, for a hierarchical multiplier such as 10n
-    "calibration": pl.Float64(),  # seconds that the host of the run took for the work load named in `calibration_work`
-    "calibration_work": pl.String(),
     "time_scale": pl.Float64(),  # factor by which the times of the run were multiplied (`contract/time_scale.py`)
-    "time_scale_source": pl.String(),  # "declared", or how the factor was measured
+    "time_scale_source": pl.String(),  # where the factor is from: "declared"
     "own_horizon": pl.Float64(),  # of a scaled run: its horizon in seconds of the machine that it ran on
     "started": pl.String(),  # ISO 8601 moment at which the run began, where known
     "unclosed": pl.String(),  # of a recording without an end that counts: what became of its process, "gone" or "alive"
@@ -52,9 +50,12 @@ RUN_RECORD = CARRIED | _schema("""
     tier:whole solver:text threads:whole solver_version:text exit_code:whole signal:text elapsed:real cpu_time:real
     peak_memory:whole machine:text host:text cpus:text governor:text boost:text load:real cpu_share:real
     foreign_share:real overshoot:real jitter:real disturbed:text limits:text unpinned:whole shared_memory:whole
-    calibration_spread:real leftover:whole dropped:whole attempts:whole attempt:whole order_seed:whole
+    leftover:whole dropped:whole attempts:whole attempt:whole order_seed:whole
     order_position:whole best_solution_digest:text ladder:text ladder_step:text
 """)
+
+# Columns that campaigns of earlier versions have, and of which nothing is made.
+RETIRED = ("calibration", "calibration_spread", "calibration_work")
 
 # Columns of a neutral trace file, in the order they are written.
 TRACE_REQUIRED = ("arm", "instance", "seed", "time", "objective")

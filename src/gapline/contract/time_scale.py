@@ -22,7 +22,7 @@ _COLUMNS = {"time_scale", "time_scale_source", "own_horizon"}
 class TimeScale:
     """By which factor the times of each host were multiplied; hosts that are not named keep theirs (factor 1).
 
-    `source` is `declared`, or says by which work load and against which host the factors were measured.
+    `source` says where the factors are from; those that a caller or a contract states are `declared`.
 
     >>> str(TimeScale((("node2", 1.37),), DECLARED))
     'node2 × 1.37, other hosts × 1 (declared)'

@@ -18,7 +18,6 @@ from gapline.contract.layout import CONTRACT_FILE
 from gapline.contract.tables import RUN_RECORD, RunKey, VerdictCode
 from gapline.errors import listing
 from gapline.journal.attempts import Attempt, CellRecord, attempts_of, cells_of, superseded_words
-from gapline.journal.calibration import calibration_columns, read_calibrations
 from gapline.journal.checker_choice import choose_judge, find_judges, judge_notes
 from gapline.journal.claims import claimed_run
 from gapline.journal.events import SOMETIMES, Event, Events
@@ -143,7 +142,7 @@ def build_campaign(survey: Survey, index: Index, *, reuse: Reuse = lambda *_: No
 
     The marks of the survey become those of what was read.
     """
-    study, calibrations = survey.study, read_calibrations(survey.study)
+    study = survey.study
     traces: list[RunTrace] = []
     problems: list[str] = []
     tally = Tally(list(survey.strays))
@@ -183,7 +182,6 @@ def build_campaign(survey: Survey, index: Index, *, reuse: Reuse = lambda *_: No
                 asked=survey.asked,
                 maximised=order.instance in survey.maximised,
             )
-        trace.carried = {**trace.carried, **calibration_columns(calibrations, order.machine)}
         traces.append(trace)
 
     for cell in survey.cells:

@@ -16,9 +16,9 @@ import polars as pl
 from gapline.campaign.assembly import RunTrace
 from gapline.campaign.campaign import Campaign
 from gapline.campaign.join import OTHER_REASON
-from gapline.campaign.store import RUNS_FILE, file_digest, open_campaign, read_manifest, save_campaign
+from gapline.campaign.store import RUNS_FILE, open_campaign, read_manifest, save_campaign
 from gapline.contract.file_names import slug
-from gapline.contract.layout import BUILT, CALIBRATIONS, CAMPAIGN, JOURNALS, MANIFEST, OPTIONS_FILE
+from gapline.contract.layout import BUILT, CAMPAIGN, JOURNALS, MANIFEST, OPTIONS_FILE
 from gapline.contract.tables import RUN_KEY, Reason, RunKey
 from gapline.errors import GaplineError
 from gapline.files.atomic_write import write_atomically
@@ -40,7 +40,7 @@ _ODD = frozenset({OTHER_REASON, Reason.TIME_NEGATIVE.value, Reason.TIME_NOT_FINI
 class Built(msgspec.Struct, frozen=True):
     """What a campaign was made of: attempts of each cell by their marks, and what holds for all of them.
 
-    `seal` is that of the campaign's manifest, `calibrations` the digest of their file.
+    `seal` is that of the campaign's manifest.
     """
 
     by: str
@@ -49,7 +49,6 @@ class Built(msgspec.Struct, frozen=True):
     judge: Judge | None
     named: str | None
     maximised: list[str]
-    calibrations: str
     strays: list[str]
     cells: dict[str, list[str | None]]
 
@@ -149,13 +148,11 @@ def _nothing(*_: object) -> None:
 
 
 def _built(survey: Survey, campaign: str) -> Built:
-    file = survey.study / CALIBRATIONS
-    calibrations = file_digest(file) if file.is_file() else ""
     # Names of files may be no text.
     source, strays = writable(str(survey.study)), list(map(writable, survey.strays))
     cells = {writable(name): marks for name, marks in survey.marks.items()}
     maximised = sorted(survey.maximised)
-    return Built(BY, campaign, source, survey.judge, survey.named, maximised, calibrations, strays, cells)
+    return Built(BY, campaign, source, survey.judge, survey.named, maximised, strays, cells)
 
 
 class Reused:

@@ -71,7 +71,7 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True):
     bootstrap: dict[str, str | float] = {}
     contrasts: list[list[str]]
     statistics: list[str] = []
-    time_scale: dict[str, float] | str = {}
+    time_scale: dict[str, float] | str = {}  # a text in lines of earlier versions
     code: dict[str, str] = {}
     time: dict[str, str | int] | None = None
     experiment: str | None = None

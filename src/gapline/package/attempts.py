@@ -1,4 +1,4 @@
-"""The journals of a package: attempts and calibrations, with names of machines and users replaced."""
+"""The journals of a package: attempts, with names of machines and users replaced."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ from typing import IO, Any
 import msgspec
 
 from gapline.contract.file_names import slug
-from gapline.contract.layout import CALIBRATIONS, JOURNALS
+from gapline.contract.layout import JOURNALS
 from gapline.contract.tables import RunKey
 from gapline.errors import IntegrityError, listing
 from gapline.files.open_file import open_regular, reason_of
@@ -43,9 +43,9 @@ class Surveyed:
     studies: frozenset[str]
     names: frozenset[str]
 
-    def scrubber(self, hosts: tuple[str, ...] = ()) -> Scrubber:
-        """Return what takes these machines out of texts, and others that are named elsewhere."""
-        return Scrubber(alias_hosts((*self.hosts, *hosts)), studies=self.studies, names=self.names)
+    def scrubber(self) -> Scrubber:
+        """Return what takes these machines out of texts."""
+        return Scrubber(alias_hosts(self.hosts), studies=self.studies, names=self.names)
 
 
 def survey_attempts(study: Path) -> Surveyed:
@@ -263,40 +263,3 @@ def _scrub_verdicts(path: Path, target: Path, scrub: Scrubber, before: int, afte
                 body = msgspec.json.encode(clean) if number == 1 else scrub.json(body, where)
                 whole, new = seal(body[:-1], new) if sealed else (body + b"\n", 0)
                 sink.write(whole)
-
-
-def calibrated_hosts(study: Path) -> tuple[str, ...]:
-    """Return the hosts that were calibrated, in the order of the measurements."""
-    return tuple(str(made.get("host", "")) for made in _calibrations(study))
-
-
-def stage_calibrations(study: Path, folder: Path, scrub: Scrubber | None) -> None:
-    """Write the calibrations of a study into a folder, under the names that stand in for the hosts."""
-    if not (study / CALIBRATIONS).is_file():
-        return
-    if scrub is None:
-        shutil.copyfile(study / CALIBRATIONS, folder / CALIBRATIONS)
-        return
-    lines = []
-    for made in _calibrations(study):
-        clean = {
-            name: scrub.host(value, CALIBRATIONS) if name == "host" else scrub.value(value, CALIBRATIONS)
-            for name, value in made.items()
-        }
-        lines.append(seal(msgspec.json.encode(clean)[:-1], 0)[0])
-    (folder / CALIBRATIONS).write_bytes(b"".join(lines))
-
-
-def _calibrations(study: Path) -> list[dict[str, Any]]:
-    path = study / CALIBRATIONS
-    if not path.is_file():
-        return []
-    found = []
-    with open_regular(path) as source:
-        for number, line in enumerate(read_lines(source), 1):
-            whole = line.removesuffix(b"\n")
-            try:
-                found.append(msgspec.json.decode(unseal(whole, 0)[0] if is_sealed(whole) else whole, type=dict))
-            except (ValueError, msgspec.MsgspecError) as error:
-                raise IntegrityError(f"{path}:{number}: expected a calibration, got {error}") from error
-    return found

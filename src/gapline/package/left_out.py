@@ -7,7 +7,7 @@ from stat import S_ISLNK, S_ISREG
 from typing import NamedTuple
 
 from gapline.campaign.store import is_campaign_file
-from gapline.contract.layout import CALIBRATIONS, CAMPAIGN, CARRIED_REFERENCES, JOURNALS, RESULTS, RESULTS_FILE
+from gapline.contract.layout import CAMPAIGN, CARRIED_REFERENCES, JOURNALS, RESULTS, RESULTS_FILE
 from gapline.journal.unknown_files import find_strays
 
 # Said of every package, whether or not they lie there at the moment: the list does not depend on who looked last.
@@ -75,7 +75,7 @@ def _campaign_strays(study: Path) -> Iterator[str]:
 def _is_written(name: str, *, is_folder: bool) -> bool:
     """Say whether something in a study directory is ours, and in the package as it is made anew."""
     first = name.partition("/")[0]
-    if name == CALIBRATIONS or first in (JOURNALS, CAMPAIGN):
+    if first in (JOURNALS, CAMPAIGN):
         return True
     return first == RESULTS and (is_folder or is_report_file(name.removeprefix(f"{RESULTS}/")))
 

@@ -16,7 +16,6 @@ from gapline.campaign.campaign import Campaign
 from gapline.campaign.store import file_digest, open_campaign, save_campaign
 from gapline.contract.contract import Contract, load_contract
 from gapline.contract.layout import (
-    CALIBRATIONS,
     CAMPAIGN,
     CITATION,
     CONTRACT_FILE,
@@ -39,11 +38,9 @@ from gapline.journal.claims import worked_on
 from gapline.package.attempts import (
     Surveyed,
     attempt_files,
-    calibrated_hosts,
     read_lines,
     refuse_damaged,
     stage_attempts,
-    stage_calibrations,
     survey_attempts,
 )
 from gapline.package.campaign import Environment, campaign_files, rebuild_campaign, stage_campaign, survey_imported
@@ -146,10 +143,8 @@ def refuse_named_machines(study: Path, contents: Contents, contract: Contract, s
 
 
 def _scaled_hosts(study: Path, contract: Contract) -> Iterator[str]:
-    given = contract.time.scale
-    hosts = [given.partition(":")[2]] if isinstance(given, str) else [host for host in given if host != "*"]
     lines = read_document(study / CONTRACT_FILE).decode().splitlines()
-    for host in filter(None, hosts):
+    for host in (host for host in contract.time.scale if host != "*"):
         line = next((number for number, text in enumerate(lines, 1) if host in text and "scale" in text), None)
         line = line or next((number for number, text in enumerate(lines, 1) if host in text), 1)
         yield f"{CONTRACT_FILE}:{line}: time.scale names the host {host!r}"
@@ -275,7 +270,7 @@ def pack(
     ) as scratch:
         # By its real name: errors and notes are told without it, and a link would stand in some of them.
         folder = Path(scratch).resolve()
-        scrub = None if keep_hosts else surveyed.scrubber(calibrated_hosts(study))
+        scrub = None if keep_hosts else surveyed.scrubber()
         if scrub is not None:
             refuse_named_machines(study, contents, contract, scrub)
         for name, file in contents.files.items():
@@ -357,10 +352,9 @@ def _refuse_running(study: Path) -> None:
 
 
 def _copied_files(study: Path, surveyed: Surveyed) -> Iterator[Path]:
-    """Yield the files of journals, calibrations and an imported campaign, from which those of the package are made."""
+    """Yield the files of journals and an imported campaign, from which those of the package are made."""
     for attempt in surveyed.attempts:
         yield from (attempt / name for name in attempt_files(attempt))
-    yield study / CALIBRATIONS
     if not surveyed.attempts:
         yield from campaign_files(study)
 
@@ -371,13 +365,11 @@ def _stage_runs(
     """Write the journals and the campaign that follows from them, or an imported campaign; return what they say."""
     environment = Environment()
     if not surveyed.attempts:
-        stage_calibrations(study, folder, scrub)
         return stage_campaign(study, folder, scrub), environment
     if (study / CAMPAIGN / MANIFEST).is_file():
         # It is made anew, but a broken one says that somebody was at the files.
         open_campaign(study / CAMPAIGN)
     stage_attempts(surveyed, folder, scrub, lambda done, whole: tell("journals", done, whole))
-    stage_calibrations(study, folder, scrub)
     _refuse_running(study)
     if survey_attempts(study).attempts != surveyed.attempts:
         raise GaplineError(f"{study}: expected a study at rest, got runs that began while it was packed")

@@ -24,7 +24,6 @@ _PLACES = {
     "journal/": "per run a folder, in it per attempt: `run.json` (the order), `events.jsonl` (what the solver printed, "
     "stamped at receipt, each line chained to the one before by a checksum), `verdicts-*.jsonl` (what the checker said "
     "of each candidate), and logs",
-    "calibrations.jsonl": "how fast each machine was",
     "campaign/": "the candidates of all runs as columns (`runs.parquet`, NumPy files), made from the journals",
     "results/": "scores, tables, figures, methods paragraph and one page, `report.html`, made from all of the above",
     DOCUMENT: "digests, versions and machines, what is not in this package and what was taken out of it",

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from gapline.contract.contract import Contract, load_contract
-from gapline.contract.layout import CALIBRATIONS, CONTRACT_FILE, JOURNALS, REGISTER, REPLICATION, RESULTS
+from gapline.contract.layout import CONTRACT_FILE, JOURNALS, REGISTER, REPLICATION, RESULTS
 from gapline.errors import EnvironmentLacksError, IntegrityError, TraceError
 from gapline.journal.line import ORDER_FILE
 from gapline.package.comparison import compare_studies
@@ -168,7 +168,7 @@ def _is_needed(name: str) -> bool:
     """Say whether a member is needed to run a package or to read its runs: of the journals what orders say."""
     folder, _, rest = name.partition("/")
     if folder == JOURNALS:
-        return rest in (REGISTER, CALIBRATIONS) or name.endswith(f"/{ORDER_FILE}")
+        return rest == REGISTER or name.endswith(f"/{ORDER_FILE}")
     return folder != RESULTS
 
 

@@ -87,8 +87,6 @@ def score_options(
     """
     stated = declared_choices(contract)
     goals = lead_goals(stated["goals"])
-    scale = stated["time_scale"]
-    scales = [scale] if isinstance(scale, str) else [f"{host}={factor!r}" for host, factor in scale.items()]
     options: list[tuple[str, ...]] = []
     # In this order, as the study itself looks for them.
     places = [folder / contract.reference.snapshot] if contract.reference.snapshot else []
@@ -101,7 +99,7 @@ def score_options(
     options += [("--weighting", stated["weighting"])] if stated["weighting"] != "panel" else []
     options += [("--goal", repr(goal)) for goal in goals if goals != DEFAULT_GOALS]
     options += [("--transform", text) for text in as_patterns(stated["transform"]) if text != "none"]
-    options += [("--time-scale", text) for text in scales if text]
+    options += [("--time-scale", f"{host}={factor!r}") for host, factor in stated["time_scale"].items()]
     # Runs that are maximised say so themselves.
     options += [("--sense", "min")] if {*stated["stated_sense"].values()} == {"min"} else []
     options += [("--validation", "solver")] if stated["validation"] == "solver" else []

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gapline.campaign.campaign import Campaign
 from gapline.contract.result_table import ResultTable
-from gapline.contract.tables import CARRIED, FAILED, RUN_RECORD, RUNS, Reason, RunStatus
+from gapline.contract.tables import CARRIED, FAILED, RETIRED, RUN_RECORD, RUNS, Reason, RunStatus
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
 from gapline.files.scratch_arrays import piece_size
@@ -17,8 +17,8 @@ from gapline.native.compilation import compiled
 
 # What nobody varies on purpose: counts, and what the runner records of a run, but for its settings.
 _NO_LADDER = {
-    *RUNS, *CARRIED, *RUN_RECORD, "announced", "captured", "rejected", "unchecked", "late", "steps", "terminal_valid",
-    "best", "best_raw", "best_time", "best_primary", "best_secondary",
+    *RUNS, *CARRIED, *RUN_RECORD, *RETIRED, "announced", "captured", "rejected", "unchecked", "late", "steps",
+    "terminal_valid", "best", "best_raw", "best_time", "best_primary", "best_secondary",
 } - {"threads"}  # fmt: skip
 _MOST_STEPS = 50
 # What a planned cell is that is not done (`gapline.journal.plan_coverage`).

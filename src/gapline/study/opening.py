@@ -146,8 +146,8 @@ def open_study(
         side.
     time_scale
         What a second of each host is worth in seconds of the reference machine: `HOST=1.37` (names or patterns, once or
-        several), a mapping, or `measured[:HOST]` for the calibrations that the runs record. Horizons are then in
-        seconds of the reference machine, and every output says so; see `gapline.contract.time_scale`.
+        several), or a mapping. Horizons are then in seconds of the reference machine, and every output says so; see
+        `gapline.contract.time_scale`.
     horizon, transform, validation, allow_unchecked
         What is accepted; see `gapline.build_envelopes`. Objectives of zero or below are scored by Berthold's gap where
         it is the only kernel.

@@ -286,10 +286,10 @@ Carried = str | int | float | bool | None
 # Columns that are filled in when the file is read: a fact of the same name would be lost.
 RESERVED = """
     first count status unclosed origins ladder ladder_step time objective valid claimed reason bound primary
-    secondary validation clock value_resolution bound_resolution claim calibration calibration_work time_scale
+    secondary validation clock value_resolution bound_resolution claim time_scale
     time_scale_source own_horizon started import_notes instance_digest problem_digest solver_version exit_code
     signal elapsed cpu_time peak_memory machine host cpus governor boost load cpu_share foreign_share overshoot
-    jitter disturbed limits unpinned shared_memory calibration_spread leftover dropped attempts attempt order_seed
+    jitter disturbed limits unpinned shared_memory leftover dropped attempts attempt order_seed
     order_position best_solution_digest
 """
 # Facts that gapline reads itself have to be of their kind.

@@ -3,11 +3,14 @@
 import json
 import shlex
 import shutil
+from dataclasses import replace
 
 import polars as pl
 import pytest
 
+import gapline as gl
 from gapline.campaign.diagnostics import Diagnostics
+from gapline.campaign.store import save_campaign
 from gapline.journal.campaign import read_study
 from gapline.package.checks.journals import called_as_stated, show_rebuilt, show_stored
 from gapline.package.checks.rows import Findings, Outcome, Source
@@ -45,6 +48,23 @@ def test_other_bytes_of_the_same_table_count_only_under_another_version_of_polar
     assert "runs.parquet by content (polars 0.1 there" in findings.rows[0].how
     edit_runs(copied, lambda runs: runs.drop("elapsed"))
     assert look(copied, tmp_path / "s", versions={"polars": "0.1"}).differences != []
+
+
+def test_columns_of_an_earlier_version_are_no_difference_and_said_to_be_not_shown(copied, tmp_path):
+    old = [pl.lit(1.5).alias("calibration"), pl.lit("w").alias("calibration_work")]
+    campaign = gl.open(copied / "campaign").compact()
+    runs = campaign.runs.select(*campaign.runs.columns[:9], *old, *campaign.runs.columns[9:])
+    save_campaign(replace(campaign, runs=runs), copied / "campaign", overwrite=True)
+    findings = look(copied, tmp_path / "s")
+    assert findings.differences == []
+    row = findings.rows[0]
+    assert (row.outcome, row.number) == (Outcome.NOT_SHOWN, 2)
+    assert row.why == "written by an earlier version: calibration, calibration_work"
+    # Beside them, everything is compared.
+    edit_runs(copied, lambda runs: runs.with_columns(elapsed=pl.col("elapsed") + 1))
+    assert look(copied, tmp_path / "s").differences[0].said.startswith("elapsed of ")
+    (copied / "campaign" / "runs.parquet").write_bytes(b"PAR1")
+    assert look(copied, tmp_path / "s").differences != []
 
 
 def test_a_column_too_much_or_too_few_is_named(copied, tmp_path):

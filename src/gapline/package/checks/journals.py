@@ -17,7 +17,7 @@ from gapline.campaign.campaign import Campaign
 from gapline.campaign.diagnostics import Diagnostics
 from gapline.campaign.store import OUR_FILES, RUNS_FILE, file_digest, fill_directory, open_campaign, read_manifest
 from gapline.contract.layout import CAMPAIGN, MANIFEST, SUMS
-from gapline.contract.tables import RUN_KEY
+from gapline.contract.tables import RETIRED, RUN_KEY
 from gapline.errors import GaplineError, IntegrityError
 from gapline.files.digests import parse_sums
 from gapline.files.open_file import most_bytes, read_regular, reason_of
@@ -72,6 +72,7 @@ def show_rebuilt(
     """
     folder = source.folder / CAMPAIGN
     stated = _read_json(folder / MANIFEST)
+    campaign = _with_retired(campaign, folder, findings)
     made = scratch / CAMPAIGN
     made.mkdir()
     fill_directory(replace(campaign, diagnostics=called_as_stated(campaign.diagnostics, source.folder, stated)), made)
@@ -86,6 +87,25 @@ def show_rebuilt(
         )
         findings.judge("campaign", len(rebuilt), "runs", differing, how=how)
     return rebuilt
+
+
+def _with_retired(campaign: Campaign, folder: Path, findings: Findings) -> Campaign:
+    """Take over columns of earlier versions, on which no journal has a word and no number rests."""
+    runs = campaign.runs
+    try:
+        stored = pl.read_parquet(read_regular(folder / RUNS_FILE, most=most_bytes()))
+        same = runs.select(RUN_KEY).equals(stored.select(RUN_KEY))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        # The comparison of the files names it.
+        return campaign
+    names = [name for name in RETIRED if name in stored.columns]
+    if not names or not same:
+        return campaign
+    findings.leave("campaign", len(names), "columns", f"written by an earlier version: {', '.join(names)}")
+    runs = runs.with_columns(stored.select(names))
+    # Bytes depend on the order of the columns.
+    order = [name for name in stored.columns if name in runs.columns]
+    return replace(campaign, runs=runs.select(*order, *(name for name in runs.columns if name not in order)))
 
 
 def called_as_stated(found: Diagnostics, folder: Path, stated: Any) -> Diagnostics:

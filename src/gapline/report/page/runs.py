@@ -201,6 +201,7 @@ _FACTS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "cpus": ("cores", str),
     "governor": ("governor of the cores", str),
     "boost": ("boost of the cores", str),
+    # Of campaigns of earlier versions.
     "calibration": ("calibration", _seconds),
     "calibration_spread": ("spread of the calibration", _share),
     "calibration_work": ("work load of the calibration", str),
