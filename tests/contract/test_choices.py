@@ -9,7 +9,7 @@ from gapline.cli.app import gapline as cli
 from gapline.contract.choices import ChoiceArguments, InputChoices, choice_values, find_choice
 
 READING = (
-    "score", "curve", "compare", "analyse", "report", "paper", "plan", "import", "export", "merge", "watch", "serve",
+    "score", "curve", "compare", "analyse", "report", "paper", "plan", "import", "export", "merge",
     "snapshot fold", "snapshot freeze",
 )  # fmt: skip
 

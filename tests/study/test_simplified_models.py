@@ -141,7 +141,7 @@ def test_adapters_know_before_the_runs_what_they_solve(tmp_path, solver, options
     )
     assert simplified_arms(load_contract(tmp_path)) == ({} if model is None else {"a": model})
     # Whoever watches knows it from the first moment.
-    assert Against.of_contract(tmp_path, load_contract(tmp_path)).tier_two == (() if model is None else ("a",))
+    assert Against(tmp_path, load_contract(tmp_path)).tier_two == (() if model is None else ("a",))
 
 
 def test_exact_said_after_the_runs_holds_in_every_analysis_and_export(tmp_path):
