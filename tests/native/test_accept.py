@@ -82,6 +82,15 @@ def test_a_valid_candidate_needs_a_positive_finite_objective_and_a_stamp_of_zero
     assert rejected.select("rejected", "steps").row(0) == (1, 0)
 
 
+@pytest.mark.parametrize("objective", [np.inf, np.nan, 0.0])
+def test_a_bad_objective_is_found_in_a_long_run_too(objective):
+    """Runs of more than 32 candidates take another loop."""
+    times, objectives = np.arange(1.0, 29.0, 0.7), np.full(40, 9.0)
+    objectives[20] = objective
+    with pytest.raises(ObjectiveError, match="a/i/1 has"):
+        gl.build_envelopes(columns(times, objectives, [VALID] * 40))
+
+
 def test_a_bound_is_no_candidate_whatever_number_stands_beside_it():
     envelopes = gl.build_envelopes(
         columns([0.0, 1.0, 2.0, 31.0, 32.0], [1.0, 9.0, 1.0, 8.0, 1.0], [BOUND, VALID, BOUND, VALID, BOUND])
