@@ -30,7 +30,6 @@ from gapline.text import counted
 
 _FROM_ENDING = ("exit_code", "signal", "elapsed", "cpu_time", "peak_memory", "leftover")
 NO_SOLUTION = "no solution to check"
-# Columns of events that a run has where one of its events states a number.
 
 
 @dataclass(slots=True)

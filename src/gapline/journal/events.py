@@ -14,6 +14,7 @@ from gapline.errors import TraceError
 from gapline.files.open_file import open_regular
 from gapline.journal.records import Ending, Order
 
+# Columns of events that a run has where one of its events states a number.
 SOMETIMES = ("bound", "primary", "secondary")
 
 

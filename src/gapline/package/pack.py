@@ -55,6 +55,7 @@ from gapline.report.write import library_versions, write_report
 from gapline.study import Study, open_study
 from gapline.text import counted
 
+# What is under way, how much of it is done, of how much.
 Progress = Callable[[str, int, int], object]
 
 # Words, digests and versions differ where a host got another name, or another gapline wrote them; numbers do not.
@@ -173,7 +174,6 @@ def _host_pattern(hosts: Iterable[str]) -> re.Pattern[str] | None:
 
 # PDF is not the same bytes twice.
 FORMATS = ("svg", "png")
-# What is under way, how much of it is done, of how much.
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from gapline.package.campaign import Environment
 from gapline.package.checks.journals import list_members, show_journals, show_rebuilt, show_stored, show_sums
 from gapline.package.checks.recheck import leave_recheck, show_recheck
 from gapline.package.checks.results import read_results, show_results, stated_versions
-from gapline.package.checks.rows import Difference, Findings, Source, Verification, opened
+from gapline.package.checks.rows import Difference, Findings, Progress, Source, Verification, opened
 from gapline.package.checks.statements import (
     show_contract,
     show_environment,
@@ -29,7 +29,6 @@ from gapline.package.checks.statements import (
 )
 from gapline.text import counted
 
-Progress = Callable[[str, int, int], None]
 _NOT_REACHED = "not looked at: what comes before it differs"
 
 

@@ -19,7 +19,6 @@ Floats = NDArray[np.float64]
 
 # So many instances are enumerated, which is exact; of more, signs are drawn.
 EXACT = 14
-# Sums that differ by rounding alone are the same sum.
 
 
 class Flips(NamedTuple):

@@ -43,7 +43,6 @@ _CAMPAIGNS = 1000
 # An effect of the seeds on all instances is spoken of where its p lies below: few seeds have one, and pairs are many.
 _SURE = 0.01
 ONE_SEED = "one seed per instance: the pilot cannot tell instances from seeds, nor say what more seeds would give"
-# Variances of differences that agree but for the rounding of their means.
 NO_SPREAD = "all instances differ alike: no spread to judge by"
 
 
@@ -120,6 +119,7 @@ def power_table(
     for a, b in pairs:
         _check_pair(a, b, scores.reading.tier_two)
         spread = pilot_spread(cells, numbers, values, a, b)
+        # Variances of differences that agree but for the rounding of their means.
         if isinstance(spread, Spread) and not np.any(spread.seen > ROUNDING**2):
             spread = NO_SPREAD
         if isinstance(spread, str):

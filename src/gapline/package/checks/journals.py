@@ -4,7 +4,7 @@ import contextlib
 import datetime
 import json
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,12 +29,10 @@ from gapline.journal.read import Journal, JournalState
 from gapline.journal.records import read_order
 from gapline.journal.verdicts import Judge, VerdictFacts, Verdicts
 from gapline.package.campaign import Environment
-from gapline.package.checks.rows import Difference, Findings, Source
+from gapline.package.checks.rows import Difference, Findings, Progress, Source
 from gapline.package.checks.values import byte_difference, value_differences
 from gapline.process.machine import package_version
 from gapline.text import counted, printable
-
-Progress = Callable[[str, int, int], None]
 
 _PIECE = 1 << 20
 

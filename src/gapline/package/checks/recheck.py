@@ -13,12 +13,11 @@ from gapline.journal.attempts import CellRecord, attempts_of, cells_of
 from gapline.journal.index import Index
 from gapline.journal.read import Journal, JournalState
 from gapline.journal.verdicts import Judge, StoredVerdict, Verdicts, read_verdicts, verdicts_of
-from gapline.package.checks.rows import Difference, Findings, Source
+from gapline.package.checks.rows import Difference, Findings, Progress, Source
 from gapline.package.checks.values import same_number
 from gapline.run.check_run import CheckSettings, identify_checker, judge_candidates
 from gapline.text import counted
 
-Progress = Callable[[str, int, int], None]
 Say = Callable[[str], None]
 # Cells of one task: enough that starting it costs little, few enough that none waits long for the last.
 _AT_ONCE = 8

@@ -1,7 +1,7 @@
 """Results of a verification: a row per check with its first difference, and the source that is verified."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -26,6 +26,8 @@ from gapline.files.open_file import read_regular
 from gapline.text import printable
 from gapline.traces.package_source import is_package, unpacked_package
 
+# What is under way, how much of it is done, of how much.
+Progress = Callable[[str, int, int], None]
 # Of what differs; the rest is counted.
 MOST_DIFFERENCES = 100
 _PLACE = re.compile(r"(?P<member>[^:]+?)(?::(?P<line>[0-9]+))?: (?P<said>.*)", re.DOTALL)
