@@ -21,8 +21,9 @@ def solve(task: Task) -> None:
     customers = loaded.instance.num_customers
 
     def on_incumbent(found: dict[str, Any]) -> None:
-        # Routes begin and end at the depot, which is 0; checkers want customers alone.
-        routes = [[stop for stop in route if stop] for route in routes_to_mamut(found["routes"], customers)]
+        # Routes begin and end at the depot, which is 0; checkers want customers alone. They come in the order of the
+        # columns of a linear program, which differs from run to run.
+        routes = sorted([stop for stop in route if stop] for route in routes_to_mamut(found["routes"], customers))
         emit(found["value"], routes, time=found["time"])
 
     iterations = task.iterations()
