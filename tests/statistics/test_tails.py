@@ -16,7 +16,6 @@ from gapline.statistics.tails import (
     normal_sf,
     studentized_range_quantile,
     studentized_range_sf,
-    t_cdf,
     t_quantile,
     t_sf,
 )
@@ -34,7 +33,6 @@ def test_t_for_fractional_degrees_of_freedom():
     x = DRAWS.standard_normal(2000) * 10 ** DRAWS.uniform(-3, 2, 2000)
     df = 10 ** DRAWS.uniform(-0.5, 4, 2000)
     np.testing.assert_allclose(t_sf(x, df), stats.t.sf(x, df), rtol=1e-11, atol=1e-300)
-    np.testing.assert_allclose(t_cdf(x, df), stats.t.cdf(x, df), rtol=1e-11, atol=1e-300)
 
 
 def test_t_quantiles_from_the_middle_to_the_far_tail():
@@ -46,7 +44,7 @@ def test_t_quantiles_from_the_middle_to_the_far_tail():
 
 
 def test_infinite_degrees_of_freedom_are_the_normal():
-    assert t_sf(1.5, math.inf) == normal_sf(1.5)
+    assert t_sf(1.5, math.inf) == pytest.approx(float(normal_sf(1.5)), rel=1e-14)
     assert t_quantile(0.975, math.inf) == pytest.approx(normal_quantile(0.975), rel=1e-15)
 
 

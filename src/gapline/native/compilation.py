@@ -1,18 +1,16 @@
 """Compiled functions: when they are compiled, where they are cached, and what runs instead for small data."""
 
 import contextlib
-import ctypes
 import fcntl
-import math
 import os
 import stat
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from functools import cache, partial, update_wrapper
+from functools import partial, update_wrapper
 from pathlib import Path
-from types import FunctionType, SimpleNamespace
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -31,13 +29,13 @@ VARIABLE = "GAPLINE_COMPILE"
 _spent = 0
 
 
-def is_small(arguments: tuple[object, ...], cost: int = 1) -> bool:
-    """Say whether a pass over these arrays is for NumPy, and count it if so, an element as `cost` of them."""
+def is_small(arguments: tuple[object, ...]) -> bool:
+    """Say whether a pass over these arrays is for NumPy, and count it if so."""
     global _spent  # noqa: PLW0603 (what this process has done so far)
     said = os.environ.get(VARIABLE)
     if said in {"always", "never"}:
         return said == "never"
-    size = cost * max((one.size for one in arguments if isinstance(one, np.ndarray)), default=0)
+    size = max((one.size for one in arguments if isinstance(one, np.ndarray)), default=0)
     if size > SMALL or _spent >= ALLOWANCE:
         return False
     _spent += max(size, _LEAST)
@@ -125,9 +123,6 @@ def compile_once(made: Any) -> None:
     made.compile = compile_under_lock
 
 
-_OF_C = ("erfc", "exp", "expm1", "lgamma", "log", "log1p", "sqrt")
-
-
 def with_names(function: Function, names: dict[str, Any]) -> Function:
     """Return a function that finds other things under some of the names that it uses."""
     known = function.__globals__ | names
@@ -136,32 +131,6 @@ def with_names(function: Function, names: dict[str, Any]) -> Function:
     # Whoever asks for its source or its names would be led to the one that was copied.
     del copy.__dict__["__wrapped__"]
     return copy
-
-
-def run_interpreted(function: Function, *arguments: Any) -> Any:
-    """Call the function as Python runs it, on arrays of one dimension and numbers."""
-    # An element of a view is a number of Python's, ten times as fast as one of NumPy's.
-    return _interpreted(function)(*[memoryview(one.data) if isinstance(one, np.ndarray) else one for one in arguments])
-
-
-@cache
-def _interpreted(function: Function) -> Function:
-    named = {name: function.__globals__.get(name) for name in function.__code__.co_names}
-    called = {name: getattr(one, "py_func", None) for name, one in named.items()}
-    names: dict[str, Any] = {name: _interpreted(one) for name, one in called.items() if one is not None}
-    return with_names(function, names | ({"math": _math_of_c()} if named.get("math") is math else {}))
-
-
-@cache
-def _math_of_c() -> SimpleNamespace:
-    """Return what compiled code finds under `math`."""
-    library = ctypes.CDLL(None)
-    found = SimpleNamespace(pi=math.pi)
-    for name in _OF_C:
-        one = getattr(library, name)
-        one.restype, one.argtypes = ctypes.c_double, [ctypes.c_double]
-        setattr(found, name, one)
-    return found
 
 
 # What a command has to say about it, once.
@@ -174,14 +143,14 @@ class Compiled:
     `small` does the same without, to the last bit, for calls that are not worth it (`native/compilation.py`).
     """
 
-    def __init__(self, function: Function, small: Function | None, cost: int, make: Callable[[Function], Any]) -> None:
+    def __init__(self, function: Function, small: Function | None, make: Callable[[Function], Any]) -> None:
         update_wrapper(self, function)
-        self.py_func, self.small, self.cost = function, small, cost
+        self.py_func, self.small = function, small
         self._make, self._machine = make, None
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the machine code, or what does the same without it."""
-        if self.small is not None and is_small(arguments, self.cost):
+        if self.small is not None and is_small(arguments):
             return self.without_machine(*arguments)
         return self.machine()(*arguments)
 
@@ -203,21 +172,15 @@ class Compiled:
 
 # Threads make each function once.
 _making = threading.RLock()
-# A number that Python works out costs as much as so many elements of an array.
-_INTERPRETED = 300
 
 
-def compiled(
-    *, small: Function | None = None, interpreted: bool = False, keep: bool = True, **options: Any
-) -> Callable[[Function], Compiled]:
+def compiled(*, small: Function | None = None, keep: bool = True, **options: Any) -> Callable[[Function], Compiled]:
     """Compile a function when it is first needed, and keep the machine code for the next process.
 
     Parameters
     ----------
     small
         Does the same for small arrays without machine code, to the last bit.
-    interpreted
-        Few numbers are worked out by the function as it is written, which Python runs (`native/compilation.py`).
     keep
         False for a function that is compiled into those that call it, and nowhere else.
     options
@@ -226,9 +189,7 @@ def compiled(
 
     def decorate(function: Function) -> Compiled:
         make = partial(_make, options=options, keep=keep)
-        if interpreted:
-            return Compiled(function, partial(run_interpreted, function), _INTERPRETED, make)
-        return Compiled(function, small, 1, make)
+        return Compiled(function, small, make)
 
     return decorate
 
