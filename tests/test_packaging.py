@@ -19,7 +19,7 @@ from bare_environment import closure, make_bare_environment
 ROOT = Path(__file__).parents[1]
 BUILD = "import sys, hatchling.build as build; [getattr(build, 'build_' + what)(sys.argv[1]) for what in sys.argv[2:]]"
 # Programs and libraries of the tests, and solvers that the demo does not run: none belongs to a user's installation.
-DEVELOPERS = {"pytest", "mypy", "ruff", "playwright", "scipy", "pyarrow", "duckdb", "gurobipy", "hexaly", "moto", "ioh"}
+DEVELOPERS = {"pytest", "mypy", "ruff", "playwright", "pyarrow", "duckdb", "gurobipy", "hexaly", "moto", "ioh"}
 
 
 def build(source: Path, target: Path, *what: str) -> None:

@@ -86,7 +86,7 @@ def busy_seconds(cpus: Sequence[int]) -> float | None:
     return total / _TICKS
 
 
-CORE = ("numpy", "numba", "polars", "pydantic", "msgspec", "rfc8785", "packaging", "rich", "rich-click")
+CORE = ("numpy", "numba", "polars", "scipy", "pydantic", "msgspec", "rfc8785", "packaging", "rich", "rich-click")
 _BROUGHT = {
     "figures": ("altair", "vl-convert-python", "jinja2"),
     "mip": ("miplog", "highspy", "pyscipopt"),
