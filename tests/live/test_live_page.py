@@ -507,17 +507,19 @@ def test_an_empty_folder_says_so_and_shows_the_study_that_appears_goes_and_comes
 
 
 def test_without_references_a_run_under_way_shows_its_incumbent_and_says_what_it_lacks(tmp_path, watch):
-    with live_study(tmp_path / "study") as writer, serving(writer.path) as served:
+    with live_study(tmp_path / "study") as writer:
+        # Before the server starts: a reference that it has read stays with it.
         (writer.path / "references" / "known.json").unlink()
-        writer.begin("a/i1/1")
-        writer.say("a/i1/1", 1.0, 15.0)
-        page = watch(served.address)
-        shown = page.until("Object.keys(page.running).length === 1")
-        assert shown["running"]["a/i1/1"] == {"incumbent": "15", "candidates": "1"}
-        card = page.page.locator(".run-card").text_content()
-        assert "Its instance has no reference, so it has no gap and no score." in card
-        writer.say("a/i1/1", 2.0, 12.0)
-        page.until("page.running['a/i1/1'].incumbent === '12'")
+        with serving(writer.path) as served:
+            writer.begin("a/i1/1")
+            writer.say("a/i1/1", 1.0, 15.0)
+            page = watch(served.address)
+            shown = page.until("Object.keys(page.running).length === 1")
+            assert shown["running"]["a/i1/1"] == {"incumbent": "15", "candidates": "1"}
+            card = page.page.locator(".run-card").text_content()
+            assert "Its instance has no reference, so it has no gap and no score." in card
+            writer.say("a/i1/1", 2.0, 12.0)
+            page.until("page.running['a/i1/1'].incumbent === '12'")
 
 
 def test_what_does_not_change_is_not_drawn_again(tmp_path, watch):
