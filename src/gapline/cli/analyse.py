@@ -5,10 +5,15 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import completion, options, output
+from gapline.cli.command import Command
 from gapline.terminal import say
 
 
-@click.command("analyse")
+@click.command(
+    "analyse",
+    cls=Command,
+    more=("max_score", "min_final", "min_attainment", "par", "shift", "score_shift", "transforms", "all_columns"),
+)
 @options.study
 @options.place
 @click.option(

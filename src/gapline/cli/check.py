@@ -6,10 +6,11 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import completion, options, output
+from gapline.cli.command import Command
 from gapline.terminal import say, say_words
 
 
-@click.command("check")
+@click.command("check", cls=Command)
 @options.study_directory
 @click.option("--again", is_flag=True, help="Judge anew what this version of the checker has judged before.")
 @click.option(

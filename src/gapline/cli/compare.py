@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from gapline.cli import completion, options, output
+from gapline.cli.command import Command
 from gapline.cli.output import show_work
 from gapline.terminal import say
 
@@ -14,11 +15,14 @@ if TYPE_CHECKING:
     from gapline.report.comparison_text import Case
 
 
-@click.command("compare")
+@click.command(
+    "compare",
+    cls=Command,
+    more=("fail_unless_non_inferior", "fail_unless_superior", "gate_error", "junit", "all_columns"),
+)
 @click.argument("first", metavar="SOURCE[:ARM]", shell_complete=completion.source_and_arm)
 @click.argument("second", metavar="SOURCE[:ARM]", shell_complete=completion.source_and_arm)
 @options.choices
-@options.one_policy
 @click.option(
     "--fail-if-worse",
     type=click.FloatRange(min=0),

@@ -5,6 +5,7 @@ from typing import Any, Literal
 import rich_click as click
 
 from gapline.cli import completion, options
+from gapline.cli.command import Command
 from gapline.terminal import say, say_words
 
 MOST_POINTS = 10_000_000
@@ -25,7 +26,9 @@ def read_points(context: click.Context, parameter: click.Parameter, value: str |
     return found
 
 
-@click.command("curve")
+@click.command(
+    "curve", cls=Command, more=("by", "relative", "bands", "width", "no_title", "captions", "font_size", "grey")
+)
 @options.one_reference
 @options.place
 @click.option(
@@ -39,7 +42,7 @@ def read_points(context: click.Context, parameter: click.Parameter, value: str |
     "--pair",
     nargs=2,
     metavar="A B",
-    shell_complete=options.arms,
+    shell_complete=completion.names("arm"),
     help="Arms of --kind eaf-difference (default: the first contrast).",
 )
 @click.option(

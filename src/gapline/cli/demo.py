@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from gapline.cli.command import Command
 from gapline.terminal import say, say_words
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ RUNS = {
 KERNELS = ("squeezed", "maxform", "berthold", "dimacs:1.1", "dimacs:2", "raw")
 
 
-@click.command("demo")
+@click.command("demo", cls=Command)
 @click.argument("directory", default="demo", type=click.Path(file_okay=False))
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Runs at a time; as many as there are cores for.")
 @click.option("--worked-example", is_flag=True, help="Score the paper's three-run example instead: no solver needed.")

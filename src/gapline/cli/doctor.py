@@ -6,6 +6,7 @@ import rich_click as click
 
 from gapline.checkers.presence import own_checker_lack
 from gapline.cli import options, output
+from gapline.cli.command import Command
 from gapline.contract.contract import CHECKER_PREFIXES, load_contract
 from gapline.contract.plan import resolve_program
 from gapline.errors import GaplineError
@@ -14,7 +15,7 @@ from gapline.solvers import arms_lack
 from gapline.terminal import say
 
 
-@click.command("doctor")
+@click.command("doctor", cls=Command)
 @click.argument("study", required=False, type=click.Path())
 @output.options
 @options.as_json

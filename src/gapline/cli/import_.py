@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from gapline.cli import completion, options
+from gapline.cli.command import Command
 from gapline.cli.export import SHOWN_PROBLEMS, first_problems
 from gapline.terminal import console, say, say_words
 from gapline.text import counted
@@ -26,7 +27,11 @@ PER_CANDIDATE = 100
 SHOWN_LEFT_OUT = 20
 
 
-@click.command("import")
+@click.command(
+    "import",
+    cls=Command,
+    more=("allow_mixed_clocks", "skip_unknown", "no_references", "negate", "keep_going", "jobs", "on", "memory"),
+)
 @click.argument("files", nargs=-1, type=click.Path())
 @click.option(
     "--format",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from gapline.cli import options
+from gapline.cli.command import Command
 from gapline.contract.layout import CONTRACT_FILE, REFERENCES
 from gapline.errors import UsageError, closest, listing
 from gapline.generate.collected import write_collected_study
@@ -31,7 +32,7 @@ PROBLEMS = ("tdvrptw", "vrptw", "cvrp", "mip", "command")
 _OF_FOUND = ("family", "clones", "include", "exclude", "most", "references")
 
 
-@click.command("init")
+@click.command("init", cls=Command)
 @click.argument("directory", type=click.Path(file_okay=False))
 @click.option(
     "--from",

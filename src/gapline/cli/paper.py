@@ -5,16 +5,16 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import completion, options
+from gapline.cli.command import Command
 from gapline.cli.output import show_work
 from gapline.terminal import say_words
 
 
-@click.command("paper")
+@click.command("paper", cls=Command, more=("width", "no_title", "captions", "font_size", "grey"))
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", shell_complete=completion.files)
 @options.choices
-@options.one_policy
 @click.option("-o", "--output", type=click.Path(file_okay=False), required=True, help="Directory to write to.")
-@click.option("--title", default=None, help="What captions call the study.")
+@options.title
 @options.figure_formats
 @options.figures
 @options.as_json

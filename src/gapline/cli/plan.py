@@ -4,12 +4,13 @@ from typing import Any
 
 import rich_click as click
 
-from gapline.cli import options, output
+from gapline.cli import completion, options, output
+from gapline.cli.command import Command
 from gapline.cli.output import show_work
 from gapline.terminal import say
 
 
-@click.command("plan")
+@click.command("plan", cls=Command, more=("all_columns",))
 @options.one_reference
 @click.option(
     "--detect",
@@ -34,7 +35,7 @@ from gapline.terminal import say
     nargs=2,
     multiple=True,
     metavar="A B",
-    shell_complete=options.arms,
+    shell_complete=completion.names("arm"),
     help="Two arms (default: contrasts, or all).",
 )
 @click.option(

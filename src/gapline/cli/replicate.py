@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from gapline.cli import options
+from gapline.cli.command import Command
 from gapline.terminal import say, say_words
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from gapline.package.replication_plan import Intended
 
 
-@click.command("replicate")
+@click.command("replicate", cls=Command)
 @click.argument("package", type=click.Path(exists=True, dir_okay=False))
 @click.option("-o", "--output", required=True, type=click.Path(file_okay=False), help="Directory of the new study.")
 @click.option("--arms", multiple=True, metavar="NAMES", help="Run these arms: names or patterns (repeatable; a,b).")

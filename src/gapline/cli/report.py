@@ -5,14 +5,15 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import options
+from gapline.cli.command import Command
 from gapline.terminal import say_words
 
 
-@click.command("report")
+@click.command("report", cls=Command, more=("width", "no_title", "captions", "font_size", "grey"))
 @options.study
 @options.place
 @click.option("-o", "--output", type=click.Path(file_okay=False), help="Directory; a study has its own results/.")
-@click.option("--title", default=None, help="Title of the page.")
+@options.title
 @options.log_time
 @options.figure_formats
 @options.figures

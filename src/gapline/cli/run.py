@@ -5,13 +5,14 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import options
+from gapline.cli.command import Command
 from gapline.terminal import say, say_words
 
 # Exit code: all that is left is in the hands of others.
 HELD = 4
 
 
-@click.command("run")
+@click.command("run", cls=Command)
 @options.study_directory
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Runs at a time; as many as there are cores for.")
 @click.option(

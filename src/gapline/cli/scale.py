@@ -3,10 +3,11 @@
 import rich_click as click
 
 from gapline.cli import completion, options, output
+from gapline.cli.command import Command
 
 
 # A score below zero begins with a dash and is no option.
-@click.command("scale", context_settings={"ignore_unknown_options": True})
+@click.command("scale", cls=Command, context_settings={"ignore_unknown_options": True})
 @click.argument("scores", nargs=-1, type=float, metavar="[SCORE...]")
 @click.option("--raw-gap", "--goal", "raw_gaps", multiple=True, type=float, help="A raw gap to convert (repeatable).")
 @click.option(

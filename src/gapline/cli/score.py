@@ -5,10 +5,11 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import completion, options, output
+from gapline.cli.command import Command
 from gapline.terminal import say_words
 
 
-@click.command("score")
+@click.command("score", cls=Command, more=("statistics", "all_columns"))
 @options.study
 @options.place
 @click.option(

@@ -6,6 +6,7 @@ import rich_click as click
 
 from gapline.cli import completion, options, output
 from gapline.cli import snapshot_options as words
+from gapline.cli.command import Command
 from gapline.cli.output import show_work
 from gapline.cli.snapshot_fold import fold
 from gapline.cli.snapshot_log import log, page
@@ -27,7 +28,7 @@ command.add_command(log)
 command.add_command(page)
 
 
-@command.command("freeze")
+@command.command("freeze", cls=Command)
 @click.argument("sources", nargs=-1, required=True, metavar="FILE|STORE:PLACE...", shell_complete=completion.files)
 @words.NAME
 @words.OUT
@@ -76,7 +77,7 @@ def freeze(sources: tuple[str, ...], name: str, output: str, validation: str, as
     return 1 if frozen.moved or alarms else 0
 
 
-@command.command("diff")
+@command.command("diff", cls=Command)
 @click.argument("old", type=click.Path(dir_okay=False))
 @click.argument("new", type=click.Path(dir_okay=False))
 @words.TOLERANCE
@@ -122,7 +123,7 @@ def diff(
     return 1 if alarms else 0
 
 
-@command.command("verify")
+@command.command("verify", cls=Command)
 @click.argument("files", nargs=-1, required=True, type=click.Path())
 @words.TOLERANCE
 @words.SENSE
@@ -171,13 +172,13 @@ def verify(files: tuple[str, ...], tolerance: float, sense: str | None, as_json:
     return 1 if broken or alarms else 0
 
 
-@command.command("show")
+@command.command("show", cls=Command)
 @click.argument("file", type=click.Path())
 @click.option(
     "--instance",
     "patterns",
     multiple=True,
-    shell_complete=options.instances,
+    shell_complete=completion.names("instance"),
     help="Only instances that match this name or pattern.",
 )
 @output.options

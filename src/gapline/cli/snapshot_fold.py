@@ -6,13 +6,14 @@ import rich_click as click
 
 from gapline.cli import completion, options
 from gapline.cli import snapshot_options as words
+from gapline.cli.command import Command
 from gapline.cli.output import show_work
 from gapline.contract.progress import doing
 from gapline.terminal import say, say_words
 from gapline.text import printable
 
 
-@click.command("fold")
+@click.command("fold", cls=Command)
 @click.argument("snapshot", type=click.Path(dir_okay=False))
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=completion.files)
 @words.NAME

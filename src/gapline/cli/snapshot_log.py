@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from gapline.cli import options, output
+from gapline.cli import completion, options, output
 from gapline.cli import snapshot_options as words
+from gapline.cli.command import Command
 from gapline.terminal import say, say_words
 from gapline.text import counted, printable
 
@@ -18,9 +19,9 @@ _FOLDERS = click.option(
 _STORE = click.option("--store", metavar="mamut:PATH", help="A git store at hand: its commits are searched too.")
 
 
-@click.command("log")
+@click.command("log", cls=Command)
 @click.argument("file", type=click.Path(dir_okay=False))
-@click.argument("instances", nargs=-1, metavar="[INSTANCE]...", shell_complete=options.instances)
+@click.argument("instances", nargs=-1, metavar="[INSTANCE]...", shell_complete=completion.names("instance"))
 @_FOLDERS
 @_STORE
 @words.TOLERANCE
@@ -65,7 +66,7 @@ def log(
     return code
 
 
-@click.command("page")
+@click.command("page", cls=Command)
 @click.argument("file", type=click.Path(dir_okay=False))
 @words.OUT
 @_FOLDERS

@@ -5,13 +5,14 @@ import shlex
 import rich_click as click
 
 from gapline.cli import options, output
+from gapline.cli.command import Command
 from gapline.terminal import say, say_words
 
 # Instances that a terminal lists one by one.
 _SHOWN = 40
 
 
-@click.command("status")
+@click.command("status", cls=Command)
 @options.study_directory
 @click.option("--plan", is_flag=True, help="Show what the contract asks for: the design, every instance, every arm.")
 @output.options

@@ -1,28 +1,28 @@
 """Choices that a contract states, and facts that it changed after the runs."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from gapline.contract.choices import find_choice, is_set
 from gapline.contract.layout import CAMPAIGN, CARRIED_REFERENCES, CONTRACT_FILE
 from gapline.contract.tables import EXACT_MODEL, RUN_KEY, RunKey
 from gapline.files.open_file import read_document
 from gapline.references.policy import Policy
-from gapline.scoring.scores import DEFAULT_GOALS
-from gapline.statistics.bootstrap import DRAWS
-from gapline.statistics.estimate import DEFAULT_METHOD
-from gapline.text import as_patterns
 
 if TYPE_CHECKING:
     from gapline.contract.contract import Contract
     from gapline.journal.register import Register
 
 Pair = tuple[str, str]
-DEFAULT_KERNEL = "squeezed"
-LEVEL = 0.95
-DRAW_SEED = 1
+(DEFAULT_KERNEL,) = find_choice("kernels")[1].default
+# What traces do not carry of a contract, in the order in which it is printed.
+_OF_TRACES = (
+    "policy", "kernels", "weight", "weighting", "goals", "transform", "time_scale", "sense", "validation", "contrasts",
+    "interval", "level", "draws", "seed", "simultaneous",
+)  # fmt: skip
 
 
 def read_contract(folder: Path | None) -> "tuple[Contract | None, str | None, Register | None]":
@@ -45,7 +45,7 @@ def declared_choices(contract: "Contract | None") -> dict[str, Any]:
         "kernels": tuple(contract.score.kernels),
         "statistics": tuple(contract.score.statistics),
         "weight": contract.score.weight,
-        "goals": tuple(contract.score.goals),
+        "goals": lead_goals(contract.score.goals),
         "weighting": contract.aggregate.weighting,
         "time_scale": contract.time.scale,
         "transform": contract.transforms,
@@ -86,31 +86,27 @@ def score_options(
     `carried` where the snapshot lies beside the traces, and need not be named; `arms` are those that the traces have.
     """
     stated = declared_choices(contract)
-    goals = lead_goals(stated["goals"])
-    options: list[tuple[str, ...]] = []
+    present = {arm.name for arm in contract.arms} if arms is None else set(arms)
+    compared = present - set(stated["tier_two"])
+    stated["contrasts"] = tuple(pair for pair in stated["contrasts"] if compared.issuperset(pair))
+    # A snapshot that was known before the runs is so again; runs that are maximised say so themselves.
+    stated["policy"] = stated["policy"] if stated["policy"] in (Policy.ANALYSIS, "both") else None
+    stated["sense"] = "min" if {*stated["stated_sense"].values()} == {"min"} else None
     # In this order, as the study itself looks for them.
     places = [folder / contract.reference.snapshot] if contract.reference.snapshot else []
     files = [place for place in (*places, folder / CAMPAIGN / CARRIED_REFERENCES) if place.is_file()]
-    options += [("--snapshot", str(file)) for file in files[:1] if not carried]
-    if stated["policy"] in (Policy.ANALYSIS, "both"):
-        options.append(("--policy", stated["policy"]))
-    options += [("--kernel", name) for name in stated["kernels"] if stated["kernels"] != (DEFAULT_KERNEL,)]
-    options += [("--weight", stated["weight"])] if stated["weight"] != "uniform" else []
-    options += [("--weighting", stated["weighting"])] if stated["weighting"] != "panel" else []
-    options += [("--goal", repr(goal)) for goal in goals if goals != DEFAULT_GOALS]
-    options += [("--transform", text) for text in as_patterns(stated["transform"]) if text != "none"]
-    options += [("--time-scale", f"{host}={factor!r}") for host, factor in stated["time_scale"].items()]
-    # Runs that are maximised say so themselves.
-    options += [("--sense", "min")] if {*stated["stated_sense"].values()} == {"min"} else []
-    options += [("--validation", "solver")] if stated["validation"] == "solver" else []
-    present = {arm.name for arm in contract.arms} if arms is None else set(arms)
-    compared = present - set(stated["tier_two"])
-    options += [("--contrast", a, b) for a, b in stated["contrasts"] if {a, b} <= compared]
-    # As a study without a contract has them.
-    usual = {"interval": DEFAULT_METHOD, "level": LEVEL, "draws": DRAWS, "seed": DRAW_SEED}
-    options += [(f"--{name}", str(stated[name])) for name, value in usual.items() if stated[name] != value]
-    options += [("--simultaneous",)] if stated["simultaneous"] else []
-    return [part for option in options for part in option]
+    options = ["--snapshot", str(files[0])] if files and not carried else []
+    for name in _OF_TRACES:
+        choice, value = find_choice(name)[1], stated[name]
+        option = f"--{(choice.option or name).partition('/')[0].replace('_', '-')}"
+        # The direction is assumed where nothing states it, which is not the same as stating it.
+        if not is_set(value) or (value == choice.default and name != "sense"):
+            continue
+        if isinstance(value, Mapping):
+            value = tuple(f"{key}={factor!r}" for key, factor in value.items())
+        for one in value if isinstance(value, tuple) else (value,):
+            options += [option] if one is True else [option, *(one if isinstance(one, tuple) else [str(one)])]
+    return options
 
 
 def lead_goals(goals: Sequence[float]) -> tuple[float, ...]:

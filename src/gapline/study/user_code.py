@@ -1,6 +1,6 @@
 """Kernels, statistics and weights of the user's own are loaded; what a contract names needs leave to run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +12,13 @@ from gapline.scoring.user_functions import Weight, as_weight, load_kernel, load_
 
 
 def load_functions(
-    folder: Path | None,
-    kernels: Sequence[str],
-    statistics: Sequence[str],
-    stated: Mapping[str, Any],
-    noticed: list[str],
-    *,
-    allow_code: bool,
+    folder: Path | None, given: Mapping[str, Any], stated: Mapping[str, Any], noticed: list[str]
 ) -> tuple[str, ...]:
     """Import the functions that are named, and return the statistics; what a contract names needs leave to run."""
+    allow_code = given.get("allow_code", False)
+    kernels, statistics = given.get("kernels"), given.get("statistics")
     wanted = [name for name in kernels or stated.get("kernels", ()) if split_python_name(name)]
-    found = tuple(statistics) or stated.get("statistics", ())
+    found = tuple(statistics or stated.get("statistics", ()))
     for name in found:
         check_statistic_name(name)
     if not allow_code and not kernels and wanted:
@@ -34,19 +30,19 @@ def load_functions(
         load_kernel(name, folder=folder if allow_code else None)
     for name in found:
         load_statistic(name, folder=folder if allow_code else None)
-    return tuple(found)
+    return found
 
 
-def load_time_weight(folder: Path | None, given: Weight | None, stated: str, *, allow_code: bool) -> str:
+def load_time_weight(folder: Path | None, given: Mapping[str, Any], chosen: Weight) -> str:
     """Return the name of the time weight, its function loaded where it is one; a contract's needs leave to run."""
-    if given is not None and not isinstance(given, str):
-        made = as_weight(given)
+    if not isinstance(chosen, str):
+        made = as_weight(chosen)
         # Steps under a name of the caller's: from here on everything goes by the name.
         named = made.code is WeightCode.STEPS and not made.name.startswith("steps:")
         return keep_weight(made).name if named else made.name
-    name = given or stated
-    if split_python_name(name):
-        if not allow_code and given is None:
-            refuse_code([name], folder, where=f"{folder}/{CONTRACT_FILE}: score.weight", option="--weight")
-        load_weight(name, folder=folder if allow_code else None)
-    return name
+    if split_python_name(chosen):
+        allow_code = given.get("allow_code", False)
+        if not allow_code and "weight" not in given:
+            refuse_code([chosen], folder, where=f"{folder}/{CONTRACT_FILE}: score.weight", option="--weight")
+        load_weight(chosen, folder=folder if allow_code else None)
+    return chosen
