@@ -51,6 +51,10 @@ class Command(click.RichCommand):
         super().__init__(*args, **kwargs)
         self.more = more
 
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
+        """Return the names of the short help, whoever asks for it."""
+        return ["--help", "-h"]
+
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the parameters, and the options about help."""
         return [*super().get_params(ctx), _HELP_ALL]
@@ -67,7 +71,7 @@ class Command(click.RichCommand):
                 other = f"--set {made[name]}" if name in made else (option.opts[-1] if option else name)
                 raise UsageError(f"{other} and --set {field}: expected one of the two, got both")
             made[name] = field
-            ctx.params[name] = _as_typed(option or option_of(name), value, ctx, f"'--set {field}'")
+            ctx.params[name] = _as_typed(option or option_of(name), value, ctx, f"--set {field}")
         return rest
 
     def shown(self, ctx: click.Context) -> dict[str, list[str]]:
@@ -137,11 +141,11 @@ def _as_typed(option: click.Parameter, value: Any, context: click.Context, where
     if option.nargs == 2 and value and not isinstance(value[0], list):
         value = [value]
     if isinstance(value, list) and not option.multiple:
-        raise UsageError(f"--set {where}: expected one value, got {len(value)}")
+        raise UsageError(f"{where}: expected one value, got {len(value)}")
     try:
         return option.type_cast_value(context, _texts(value))
     except click.BadParameter as error:
-        error.param_hint = where
+        error.param_hint = f"'{where}'"
         raise
 
 

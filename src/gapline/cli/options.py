@@ -125,6 +125,9 @@ def option_of(name: str, *, about: str = "", but: str = "") -> click.RichOption:
     if name == "memory":
         attributes |= {"callback": _limit_memory, "expose_value": False}
     text = choice_help(name, repeatable=bool(attributes.get("multiple")))
+    if but:
+        # What is said of the value is left out too.
+        text = "; ".join(part for part in text.removesuffix(".").split("; ") if not part.startswith(f"`{but}`")) + "."
     return click.RichOption([option, name], help=about + text, **attributes)
 
 
@@ -140,9 +143,10 @@ def choice_options(*names: str, about: str = "", but: str = "") -> Decorator:
     """Return a decorator that adds the options of choices."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        # Where a decorator keeps options until the command is made of them, the last one first.
+        # Where click keeps options until the command is made of them, the last one first.
         found = function.__dict__.setdefault("__click_params__", [])
-        found += [option_of(name, about=about, but=but) for name in reversed(names)]
+        for name in reversed(names):
+            found.append(option_of(name, about=about, but=but if but in choice_values(name) else ""))
         return function
 
     return decorate
