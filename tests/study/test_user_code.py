@@ -3,7 +3,7 @@
 import pytest
 
 from gapline.errors import UsageError
-from gapline.study.user_code import load_functions, load_time_weight
+from gapline.study.contract_choices import load_functions, load_time_weight
 
 
 @pytest.fixture

@@ -21,16 +21,13 @@ from gapline.terminal import say, say_words
 @options.place
 @options.memory
 @output.options
-@options.as_json
 def command(
     *,
     study: str,
     again: bool,
     checker: str | None,
     on: str | None,
-    outputs: tuple[str, ...],
-    all_columns: bool,
-    as_json: bool,
+    out: output.Output,
 ) -> int:
     """Check every captured candidate against the original problem and store the verdicts.
 
@@ -65,7 +62,7 @@ def command(
     fresh = sum(result.fresh for result in results)
     strays = find_strays(Path(study))
     document = {"runs": len(results), "fresh": fresh, "arms": counts, "problems": problems, "strays": strays}
-    if as_json:
+    if out.as_json:
         options.print_json(document)
         return 1 if unchecked else 0
     names = ("candidates", "valid", "invalid", "unchecked")
@@ -80,7 +77,7 @@ def command(
     rows = [{"arm": arm} | {name: count[name] for name in names} for arm, count in counts.items()]
     schema: dict[str, Any] = {"arm": pl.String} | dict.fromkeys(names, pl.Int64)
     table = frame_table("verdicts", "Verdicts by arm", pl.DataFrame(rows, schema=schema))
-    output.show([table], outputs=outputs, all_columns=all_columns, document=lambda: document)
+    out.show([table], lambda: document)
     options.print_lines("problem: ", problems, err=True)
     if strays:
         say_words(f"note: {stray_note(strays)}")

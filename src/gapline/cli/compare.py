@@ -61,16 +61,13 @@ if TYPE_CHECKING:
 )
 @click.option("--junit", metavar="FILE", help="Write JUnit XML: the gate, and alarms, as test cases.")
 @output.options
-@options.as_json
 def command(
     *,
     first: str,
     second: str,
     markdown: str | None,
     junit: str | None,
-    outputs: tuple[str, ...],
-    all_columns: bool,
-    as_json: bool,
+    out: output.Output,
     **asked: Any,
 ) -> int:
     """Compare two arms of one source, or one arm in two sources, paired by instance against one reference.
@@ -92,7 +89,7 @@ def command(
     from gapline.report.tables.contrasts import comparison_table
     from gapline.study.comparison import judge_pair
 
-    if as_json and markdown == "-":
+    if out.as_json and markdown == "-":
         raise UsageError("compare: expected --json or --markdown - on the standard output, got both")
     show_work()
     try:
@@ -102,14 +99,14 @@ def command(
         options.write_markdown(markdown, refused_pull_request(first, second, error))
         _write_junit(junit, refused_cases(first, second, error))
         raise
-    if as_json:
+    if out.as_json:
         options.print_json(judged.document())
     elif markdown != "-":
         # The verdict first: who looks for nothing else stops reading there.
         options.print_lines("", verdict_lines(judged))
         say()
         table = [comparison_table(judged.comparison)]
-        output.show(table, outputs=outputs, all_columns=all_columns, document=judged.document)
+        out.show(table, judged.document)
         options.print_lines("", detail_lines(judged))
     options.write_markdown(markdown, to_pull_request(judged))
     _write_junit(junit, judged_cases(judged))

@@ -1,12 +1,16 @@
 """`gapline curve`: mean convergence, goal attainment and the classical curves over time."""
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import rich_click as click
 
 from gapline.cli import completion, options
 from gapline.cli.command import Command
 from gapline.terminal import say, say_words
+
+if TYPE_CHECKING:
+    from gapline.report.canvas import Canvas
+
 
 MOST_POINTS = 10_000_000
 Points = int | tuple[float, ...] | Literal["all"]
@@ -82,11 +86,7 @@ def command(
     bands: bool,
     outputs: tuple[str, ...],
     as_json: bool,
-    width: str | None,
-    no_title: bool,
-    captions: bool,
-    font_size: float | None,
-    grey: bool,
+    canvas: "Canvas",
     **choices: Any,
 ) -> int:
     """Write or draw the mean convergence and goal-attainment curves of the first kernel, or one of the classical kinds.
@@ -106,7 +106,6 @@ def command(
     from gapline.report import curves as report
     from gapline.report.facts import heading
 
-    canvas = options.canvas_of(width=width, no_title=no_title, captions=captions, font_size=font_size, grey=grey)
     study = options.open_on(sources, **choices)
     if len(study.references) > 1:
         raise UsageError(
@@ -133,8 +132,7 @@ def command(
     if isinstance(found, report.CurvePair) and found.no_bands is not None:
         say_words(f"note: {found.no_bands}", err=as_json)
     if as_json:
-        options.print_json(found.document() | options.study_document(study))
-        return 1 if study.alarms else 0
+        return options.answer_json(study, found.document())
     code = options.print_first(study)
     if not outputs:
         found.print()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from gapline.cli import options
 from gapline.cli.command import Command
 from gapline.terminal import say, say_words
 
@@ -28,7 +29,7 @@ KERNELS = ("squeezed", "maxform", "berthold", "dimacs:1.1", "dimacs:2", "raw")
 
 @click.command("demo", cls=Command)
 @click.argument("directory", default="demo", type=click.Path(file_okay=False))
-@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Runs at a time; as many as there are cores for.")
+@options.jobs
 @click.option("--worked-example", is_flag=True, help="Score the paper's three-run example instead: no solver needed.")
 def command(directory: str, jobs: int | None, worked_example: bool) -> int:
     """Run a campaign of four solvers on six generated instances, check every candidate, score and plot.

@@ -2,14 +2,14 @@
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from shlex import quote
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 
 import rich_click as click
 
-from gapline.cli import completion
-from gapline.cli.output import show_work
+from gapline.cli import completion, output
 from gapline.contract.choices import (
     ChoiceArguments,
     FilterChoices,
@@ -23,10 +23,10 @@ from gapline.errors import UsageError
 from gapline.terminal import say, say_json, say_words
 
 if TYPE_CHECKING:
-    from gapline.report.canvas import Canvas
     from gapline.study import Study
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+as_json = output.as_json
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -78,9 +78,6 @@ class StudyDirectory(click.Path):
 
 study_path = StudyDirectory(exists=True, file_okay=False)
 study_directory = click.argument("study", type=study_path)
-
-
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def _limit_memory(context: click.Context, _option: click.Parameter, amount: str | None) -> None:
@@ -163,6 +160,7 @@ settings = click.option(
     shell_complete=completion.words(*(f"{field}=" for field in choice_fields())),
     help="Set a choice as study.toml names it: aggregate.weighting=instance (repeatable).",
 )
+jobs = click.option("-j", "--jobs", type=click.IntRange(min=1), help="Runs at a time; as many as there are cores for.")
 memory, place, title = choice_options("memory"), choice_options("on"), choice_options("title")
 tables = choice_options(*TABLE_CHOICES)
 tables_of_traces = choice_options(*TABLE_CHOICES, about="Of traces: ")
@@ -172,7 +170,7 @@ sources = click.argument("sources", nargs=-1, required=True, metavar="SOURCE..."
 study = _together(sources, choice_options(*_SCORED), memory, settings)
 one_reference = _together(sources, choices)
 log_time = click.option("--log-time", is_flag=True, help="Draw time logarithmically; the numbers stay the same.")
-figures = _together(
+_figures = _together(
     click.option("--width", metavar="column|page|CM", help="Width of the figures; letters keep their size."),
     click.option("--no-title", is_flag=True, help="Figures without a title."),
     click.option(
@@ -190,20 +188,28 @@ figure_formats = click.option(
 )
 
 
-def canvas_of(*, width: str | None, no_title: bool, captions: bool, font_size: float | None, grey: bool) -> "Canvas":
-    """Return how figures are drawn, as the options of `figures` say."""
-    from gapline.report.canvas import FONT_SIZE, Canvas, parse_width
+def figures(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how figures are drawn; the command gets them as `canvas`."""
 
-    size = FONT_SIZE if font_size is None else font_size
-    return Canvas(parse_width(width), title=not no_title, caption=captions, font_size=size, grey=grey)
+    @wraps(function)
+    def drawn(
+        *, width: str | None, no_title: bool, captions: bool, font_size: float | None, grey: bool, **rest: Any
+    ) -> Any:
+        from gapline.report.canvas import FONT_SIZE, Canvas, parse_width
+
+        size = FONT_SIZE if font_size is None else font_size
+        canvas = Canvas(parse_width(width), title=not no_title, caption=captions, font_size=size, grey=grey)
+        return function(canvas=canvas, **rest)
+
+    return _figures(drawn)
 
 
-def open_on(sources: Iterable[str], *, on: str | None, **choices: Any) -> "Study":
+def open_on(sources: Iterable[str], *, on: str | None = None, **choices: Any) -> "Study":
     """Open a study as `open_study` does, with the workers of the place that `--on` names until the command ends."""
     from gapline.study import open_study
 
     if on is None:
-        show_work()
+        output.show_work()
         return open_study(*sources, **choices)
     from gapline.campaign.remote import is_url
     from gapline.executors.tasks import open_workers
@@ -277,6 +283,12 @@ def write_output(place: str, content: bytes) -> None:
 def print_json(document: Any) -> None:
     """Print one JSON document as every command does."""
     say_json(document)
+
+
+def answer_json(opened: "Study", document: dict[str, Any]) -> int:
+    """Print a JSON answer about a study, and what each of them says beside it; return the exit code of alarms."""
+    print_json(document | study_document(opened))
+    return 1 if opened.alarms else 0
 
 
 def study_document(opened: "Study") -> dict[str, Any]:

@@ -26,12 +26,8 @@ if TYPE_CHECKING:
     metavar="X",
     help="Multiply every horizon; both sides are then scored at the shorter one, which every output says.",
 )
-@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Runs at a time; as many as there are cores for.")
-@click.option(
-    "--on",
-    metavar="PLACE",
-    help="Where runs are made: local:N, dask:ADDRESS, slurm or oar (with options as slurm:partition=short,jobs=50).",
-)
+@options.jobs
+@options.place
 @click.option("--plan", is_flag=True, help="Only show what would be run; nothing is written or started.")
 @click.option("--markdown", metavar="FILE|-", help="Write what was found as Markdown.")
 @options.as_json

@@ -83,16 +83,13 @@ def freeze(sources: tuple[str, ...], name: str, output: str, validation: str, as
 @words.TOLERANCE
 @words.SENSE
 @output.options
-@options.as_json
 def diff(
     *,
     old: str,
     new: str,
     tolerance: float,
     sense: str | None,
-    outputs: tuple[str, ...],
-    all_columns: bool,
-    as_json: bool,
+    out: output.Output,
 ) -> int:
     """Say what changed between two snapshots; exit code 1 where a certificate is contradicted.
 
@@ -109,15 +106,15 @@ def diff(
     alarms = find_alarms([before, after], tolerance=tolerance, sense=sense)
     notes = rewritten_instances([before, after])
     document = found.document() | {"notes": notes} | words.alarms(alarms)
-    if as_json:
+    if out.as_json:
         options.print_json(document)
         return 1 if alarms else 0
     certificates = f"; {counted(len(alarms), 'certificate')} contradicted: see ALARM" if alarms else ""
     say_words(f"{found.common} instances in both, {found.unchanged} of them unchanged{certificates}")
     table = difference_table(found.classes())
-    if table.rows or outputs:
+    if table.rows or out.files:
         say()
-        output.show([table], outputs=outputs, all_columns=all_columns, document=lambda: document)
+        out.show([table], lambda: document)
     options.print_lines("note: ", notes)
     options.print_lines("ALARM ", alarms)
     return 1 if alarms else 0
@@ -182,8 +179,7 @@ def verify(files: tuple[str, ...], tolerance: float, sense: str | None, as_json:
     help="Only instances that match this name or pattern.",
 )
 @output.options
-@options.as_json
-def show(file: str, patterns: tuple[str, ...], outputs: tuple[str, ...], all_columns: bool, as_json: bool) -> None:
+def show(file: str, patterns: tuple[str, ...], out: output.Output) -> None:
     """Show a snapshot: where it comes from, and its values.
 
     Example: gapline snapshot show references/mine.json --instance 'n=20/*'
@@ -201,9 +197,9 @@ def show(file: str, patterns: tuple[str, ...], outputs: tuple[str, ...], all_col
     }
     document = snapshot.document() | {"digest": snapshot.digest}
     document["values"] = {instance: entry.document() for instance, entry in kept.items()}
-    if as_json:
+    if out.as_json:
         options.print_json(document)
         return
     words.print_facts(snapshot)
     say()
-    output.show([value_table(kept)], outputs=outputs, all_columns=all_columns, document=lambda: document)
+    out.show([value_table(kept)], lambda: document)

@@ -27,7 +27,6 @@ _STORE = click.option("--store", metavar="mamut:PATH", help="A git store at hand
 @words.TOLERANCE
 @words.SENSE
 @output.options
-@options.as_json
 def log(
     *,
     file: str,
@@ -36,9 +35,7 @@ def log(
     store: str | None,
     tolerance: float,
     sense: str | None,
-    outputs: tuple[str, ...],
-    all_columns: bool,
-    as_json: bool,
+    out: output.Output,
 ) -> int:
     """Show the parents of a snapshot, and where the values of instances (names or patterns) come from.
 
@@ -52,7 +49,7 @@ def log(
         raise UsageError("--store: expected instances whose commits are wanted, got none", hint="'*' means all of them")
     found = snapshot_log(file, *instances, folders=folders, store=store, tolerance=tolerance, sense=sense)
     code = 1 if found.alarms or found.lineage.changed else 0
-    if as_json:
+    if out.as_json:
         options.print_json(found.document())
         return code
     for link in found.links:
@@ -60,7 +57,7 @@ def log(
     if found.steps:
         say()
         table = step_table(found.steps, store)
-        output.show([table], outputs=outputs, all_columns=all_columns, document=found.document)
+        out.show([table], found.document)
     options.print_lines("note: ", found.notes())
     options.print_lines("ALARM ", found.alarms)
     return code

@@ -140,8 +140,7 @@ class FilterChoices(TypedDict, total=False):
     """Which runs are kept."""
 
     arm: Annotated[
-        Names,
-        Choice((), "Keep arms that match this name or pattern.", "which runs", names="arm", common=True),
+        Names, Choice((), "Keep arms that match this name or pattern.", "which runs", names="arm", common=True)
     ]
     panel: Annotated[Names, Choice((), "Keep panels that match this name or pattern.", "which runs", names="panel")]
     instance: Annotated[
@@ -296,8 +295,7 @@ class ChoiceArguments(FilterChoices, SourceChoices, total=False):
         ),
     ]
     goals: Annotated[
-        float | Sequence[float],
-        Choice((0.01,), "Raw gap goal, such as 0.01.", "scoring", "score.goals", option="goal"),
+        float | Sequence[float], Choice((0.01,), "Raw gap goal, such as 0.01.", "scoring", "score.goals", option="goal")
     ]
     statistics: Annotated[
         Names,
@@ -317,14 +315,7 @@ class ChoiceArguments(FilterChoices, SourceChoices, total=False):
     ]
     tier_two: Annotated[
         Names,
-        Choice(
-            (),
-            "A descriptive arm: shown, not compared.",
-            "which runs",
-            option="tier2",
-            metavar="ARM",
-            names="arm",
-        ),
+        Choice((), "A descriptive arm: shown, not compared.", "which runs", option="tier2", metavar="ARM", names="arm"),
     ]
     contrasts: Annotated[
         Sequence[tuple[str, str]],
@@ -361,8 +352,7 @@ class ChoiceArguments(FilterChoices, SourceChoices, total=False):
         ),
     ]
     level: Annotated[
-        float | None,
-        Choice(0.95, "Level of the intervals.", "statistics", "aggregate.bootstrap.level", limits=(0, 1)),
+        float | None, Choice(0.95, "Level of the intervals.", "statistics", "aggregate.bootstrap.level", limits=(0, 1))
     ]
     draws: Annotated[
         int | None,

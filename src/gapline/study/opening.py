@@ -41,7 +41,14 @@ from gapline.references.policy import find_unscorable, first_start, reference_no
 from gapline.references.snapshot import Snapshot
 from gapline.scoring.run_references import descriptive_arms
 from gapline.statistics.estimate import parse_method
-from gapline.study.contract_choices import Pair, contract_changes, declared_choices, read_contract
+from gapline.study.contract_choices import (
+    Pair,
+    contract_changes,
+    declared_choices,
+    load_functions,
+    load_time_weight,
+    read_contract,
+)
 from gapline.study.coverage import (
     Missing,
     absent_cells,
@@ -53,7 +60,6 @@ from gapline.study.coverage import (
     without_waiting,
 )
 from gapline.study.study import Study
-from gapline.study.user_code import load_functions, load_time_weight
 from gapline.text import as_patterns, counted
 from gapline.traces.candidate_checks import check_source
 from gapline.traces.direction import check_direction, state_sense, with_notes
