@@ -21,14 +21,7 @@ from gapline.terminal import say, say_words
 @options.place
 @options.memory
 @output.options
-def command(
-    *,
-    study: str,
-    again: bool,
-    checker: str | None,
-    on: str | None,
-    out: output.Output,
-) -> int:
+def command(*, study: str, again: bool, checker: str | None, on: str | None, out: output.Output) -> int:
     """Check every captured candidate against the original problem and store the verdicts.
 
     A candidate on which the checker fails stays unchecked, and the next call asks again. Verdicts of two checkers, or

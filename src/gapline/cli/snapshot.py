@@ -83,14 +83,7 @@ def freeze(sources: tuple[str, ...], name: str, output: str, validation: str, as
 @words.TOLERANCE
 @words.SENSE
 @output.options
-def diff(
-    *,
-    old: str,
-    new: str,
-    tolerance: float,
-    sense: str | None,
-    out: output.Output,
-) -> int:
+def diff(*, old: str, new: str, tolerance: float, sense: str | None, out: output.Output) -> int:
     """Say what changed between two snapshots; exit code 1 where a certificate is contradicted.
 
     Example: gapline snapshot diff references/mine.json references/mine-2.json

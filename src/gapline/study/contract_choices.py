@@ -1,12 +1,13 @@
 """Choices that a contract states, the code that they name, and facts that it changed after the runs."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from gapline.contract.choices import find_choice, is_set
+from gapline.contract.choices import choice_fields, find_choice, is_set
 from gapline.contract.layout import CAMPAIGN, CARRIED_REFERENCES, CONTRACT_FILE
 from gapline.contract.names import WeightCode, check_statistic_name, keep_weight, split_python_name
 from gapline.contract.tables import EXACT_MODEL, RUN_KEY, RunKey
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 Pair = tuple[str, str]
 (DEFAULT_KERNEL,) = find_choice("kernels")[1].default
+# What a contract says of the runs that were to be made: the runs themselves say what it was.
+_OF_RUNS = ("horizon", "snapshots", "checker")
 # What traces do not carry of a contract, in the order in which it is printed.
 _OF_TRACES = (
     "policy", "kernels", "weight", "weighting", "goals", "transform", "time_scale", "sense", "validation", "contrasts",
@@ -42,30 +45,26 @@ def read_contract(folder: Path | None) -> "tuple[Contract | None, str | None, Re
 
 
 def declared_choices(contract: "Contract | None") -> dict[str, Any]:
-    """Return what a contract declares, by the names of `open_study`."""
+    """Return what a contract declares, by the names of `open_study`, and what else is read of it."""
     if contract is None:
         return {}
-    return {
+    stated = {
+        name: reduce(getattr, field.split("."), contract)
+        for field, name in choice_fields().items()
+        if name not in _OF_RUNS
+    }
+    return stated | {
         "kernels": tuple(contract.score.kernels),
         "statistics": tuple(contract.score.statistics),
-        "weight": contract.score.weight,
         "goals": lead_goals(contract.score.goals),
-        "weighting": contract.aggregate.weighting,
-        "time_scale": contract.time.scale,
         "transform": contract.transforms,
         "sense": contract.senses,
         "stated_sense": contract.stated_senses,
-        "validation": contract.objective.validation,
         "policy": None if contract.reference.policy == "retrospective" else contract.reference.policy,
         "tolerance": contract.reference.tolerance,
         "contrasts": tuple((a, b) for a, b in contract.aggregate.contrasts),
         "tier_two": tuple(arm.name for arm in contract.arms if arm.tier == 2),
         "exact": tuple(arm.name for arm in contract.arms if arm.model == EXACT_MODEL),
-        "interval": contract.aggregate.bootstrap.method,
-        "simultaneous": contract.aggregate.simultaneous,
-        "draws": contract.aggregate.bootstrap.draws,
-        "seed": contract.aggregate.bootstrap.seed,
-        "level": contract.aggregate.bootstrap.level,
         "title": contract.study.title or contract.study.name,
     }
 
