@@ -24,8 +24,9 @@ from gapline.contract.choices import (
 from gapline.contract.contract import ContractFile
 from gapline.errors import UsageError
 from gapline.scoring.scores import DEFAULT_GOALS
+from gapline.scoring.weighting import Weighting
 from gapline.statistics.bootstrap import DRAWS
-from gapline.statistics.estimate import DEFAULT_METHOD
+from gapline.statistics.estimate import DEFAULT_METHOD, Method
 
 READING = (
     "score", "curve", "compare", "analyse", "report", "paper", "plan", "import", "export", "merge",
@@ -114,17 +115,12 @@ def test_every_choice_has_a_group_a_help_and_a_name_of_its_own():
     assert not {"allow_code", "memory", "on"} & set(choice_fields().values())
 
 
-def test_missing_has_one_list_of_values():
-    from gapline.study.coverage import Missing
-
-    assert set(choice_values("missing")) == set(Missing)
-    assert find_choice("missing")[1].default == Missing.LEAVE_OUT
-
-
 def test_functions_have_the_defaults_of_the_choices():
     assert find_choice("goals")[1].default == DEFAULT_GOALS
     assert find_choice("draws")[1].default == DRAWS
     assert find_choice("interval")[1].default == DEFAULT_METHOD
+    assert choice_values("interval") == tuple(Method)
+    assert choice_values("weighting") == tuple(Weighting)
 
 
 def contract_field(path):

@@ -50,7 +50,6 @@ from gapline.study.contract_choices import (
     read_contract,
 )
 from gapline.study.coverage import (
-    Missing,
     absent_cells,
     count_begun,
     count_cells,
@@ -127,8 +126,9 @@ def open_study(
     accepted: dict[str, Any] = {"horizon": chosen["horizon"], "unchecked": _unchecked(given, chosen["validation"])}
     campaign, waiting = without_waiting(kept.filter(**wanted), accepted["unchecked"])
     cells = plan_cells(campaign, planned, wanted, waiting)
-    rule, absent = absent_cells(cells, chosen["missing"])
-    if rule is Missing.EMPTY and absent.height:
+    rule = chosen["missing"]
+    absent = absent_cells(cells, rule)
+    if rule == "empty" and absent.height:
         campaign = with_empty_runs(campaign, absent, contract)
     campaign = campaign if scaling is None else scale_times(campaign, scaling)
     # An empty mapping of references is a choice too.
@@ -156,7 +156,7 @@ def open_study(
     named_two = given.get("tier_two") or [a for a in stated.get("tier_two", ()) if a in arms]
     descriptive = descriptive_arms(campaign.runs, named_two, exact=stated.get("exact", ()))
     lacking, unshared = 0, dict[str, int]()
-    if rule is Missing.COMMON:
+    if rule == "common":
         campaign, lacking, unshared = shared_runs(campaign, contract, tier_two=descriptive)
         kept_arms = set(campaign.rows.names("arm"))
         descriptive = tuple(arm for arm in descriptive if arm in kept_arms)
@@ -206,7 +206,7 @@ def open_study(
             cells,
             entries[0].label,
             planned=planned is not None,
-            filled=rule is Missing.EMPTY,
+            filled=rule == "empty",
             removed=removed,
             unscorable=sum(dropped.values()),
             unshared=sum(unshared.values()),
@@ -223,7 +223,7 @@ def open_study(
         horizon=chosen["horizon"],
         time_scale=scaling,
         remarks=(
-            *_remarks(kept, contract, register, removed, absent.height if rule is Missing.EMPTY else 0, left_out),
+            *_remarks(kept, contract, register, removed, absent.height if rule == "empty" else 0, left_out),
             *noticed,
             *reference_notes(stored, envelopes, register),
         ),
@@ -232,7 +232,7 @@ def open_study(
         package=packages[0] if folder is not None and packages else None,
         packages=packages,
         replication=_replication(folder),
-        missing=rule.value,
+        missing=rule,
         lacking=lacking,
         unshared=unshared,
         given=tuple(name for name in ("sense", "validation") if name in given),
