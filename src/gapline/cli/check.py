@@ -36,14 +36,13 @@ def command(*, study: str, again: bool, checker: str | None, on: str | None, out
 
     import polars as pl
 
-    from gapline.contract.contract import load_contract
+    import gapline as gl
     from gapline.journal.unknown_files import find_strays, stray_note
     from gapline.report.table import frame_table
-    from gapline.run.check_run import check_study
     from gapline.run.progress import task_progress
 
     with task_progress("runs judged") if on else nullcontext(lambda _done, _all: None) as progress:
-        results = check_study(
+        results = gl.check_study(
             study, again=again, checker=checker, on=on, say=lambda text: say(text, err=True), progress=progress
         )
     counts: dict[str, Counter[str]] = {}
@@ -74,6 +73,6 @@ def command(*, study: str, again: bool, checker: str | None, on: str | None, out
     options.print_lines("problem: ", problems, err=True)
     if strays:
         say_words(f"note: {stray_note(strays)}")
-    if checker is not None and checker != load_contract(study).objective.checker:
+    if checker is not None and checker != gl.load_contract(study).objective.checker:
         say_words(f"the contract's checker counts; to count these verdicts: --checker {shlex.quote(checker)}")
     return 1 if unchecked else 0

@@ -88,15 +88,13 @@ def diff(*, old: str, new: str, tolerance: float, sense: str | None, out: output
 
     Example: gapline snapshot diff references/mine.json references/mine-2.json
     """
-    from gapline.references.alarms import find_alarms
+    import gapline as gl
     from gapline.references.comparable import rewritten_instances
-    from gapline.references.diff import diff_snapshots
-    from gapline.references.snapshot import Snapshot
     from gapline.report.tables.snapshots import difference_table
 
-    before, after = Snapshot.load(old), Snapshot.load(new)
-    found = diff_snapshots(before, after, tolerance=tolerance, sense=sense)
-    alarms = find_alarms([before, after], tolerance=tolerance, sense=sense)
+    before, after = gl.Snapshot.load(old), gl.Snapshot.load(new)
+    found = gl.diff_snapshots(before, after, tolerance=tolerance, sense=sense)
+    alarms = gl.find_alarms([before, after], tolerance=tolerance, sense=sense)
     notes = rewritten_instances([before, after])
     document = found.document() | {"notes": notes} | words.alarms(alarms)
     if out.as_json:
@@ -125,17 +123,15 @@ def verify(files: tuple[str, ...], tolerance: float, sense: str | None, as_json:
     """
     from pathlib import Path
 
-    from gapline.errors import GaplineError
-    from gapline.references.alarms import find_alarms
+    import gapline as gl
     from gapline.references.diff import find_snapshot
-    from gapline.references.snapshot import Snapshot
 
     results: list[dict[str, object]] = []
     whole = []
     for file in files:
         try:
-            snapshot = Snapshot.load(file)
-        except GaplineError as error:
+            snapshot = gl.Snapshot.load(file)
+        except gl.GaplineError as error:
             results.append({"file": file, "whole": False, "error": str(error)})
             continue
         whole.append(snapshot)
@@ -145,7 +141,7 @@ def verify(files: tuple[str, ...], tolerance: float, sense: str | None, as_json:
             | words.facts(snapshot)
             | {"parent_file": None if parent is None else str(parent)}
         )
-    alarms = find_alarms(whole, tolerance=tolerance, sense=sense)
+    alarms = gl.find_alarms(whole, tolerance=tolerance, sense=sense)
     broken = len(whole) < len(files)
     if as_json:
         options.print_json({"files": results} | words.alarms(alarms))

@@ -59,28 +59,26 @@ def fold(
 
     Example: gapline snapshot fold references/mine.json campaign/ theirs.csv --name mine-2 -o references/mine-2.json
     """
-    from gapline.envelope.build import build_envelopes
+    import gapline as gl
     from gapline.errors import UsageError
     from gapline.references.fold import fold as fold_sources
     from gapline.references.fold_candidates import read_offer
     from gapline.references.freeze import holds_values
-    from gapline.references.snapshot import Snapshot
     from gapline.traces.merge import contract_senses
-    from gapline.traces.read import read
 
     show_work()
     doing("reading")
-    old = Snapshot.load(snapshot)
+    old = gl.Snapshot.load(snapshot)
     trust = validation == "solver"
     runs = [source.removeprefix("campaign:") for source in sources if not holds_values(source)]
     tables = {name: choices[name] if name == "sense" else choices.pop(name) for name in options.TABLE_CHOICES}
-    campaign = read(runs, **tables) if runs else None
+    campaign = gl.read(runs, **tables) if runs else None
     envelopes = None
     if campaign is not None:
         # Refused by default: a value that is too good to be true, once it is a reference, is beaten by nothing.
         unchecked = "solver" if trust else "leave-out" if allow_unchecked else "refuse"
         allow_empty, senses = tables["allow_empty"], contract_senses(runs)
-        envelopes = build_envelopes(
+        envelopes = gl.build_envelopes(
             campaign, horizon=horizon, transform=transform, unchecked=unchecked, sense=senses, allow_empty=allow_empty
         )
     elif choices["include_late"] or horizon is not None or transform is not None:
