@@ -12,7 +12,7 @@ from gapline.cli.snapshot_fold import fold
 from gapline.cli.snapshot_log import log, page
 from gapline.contract.progress import doing
 from gapline.terminal import say, say_words
-from gapline.text import counted
+from gapline.text import counted, matches
 
 
 @click.group("snapshot", context_settings={"help_option_names": ["-h", "--help"]})
@@ -173,16 +173,12 @@ def show(file: str, patterns: tuple[str, ...], out: output.Output) -> None:
 
     Example: gapline snapshot show references/mine.json --instance 'n=20/*'
     """
-    from fnmatch import fnmatchcase
-
     from gapline.references.snapshot import Snapshot
     from gapline.report.tables.snapshots import value_table
 
     snapshot = Snapshot.load(file)
     kept = {
-        instance: entry
-        for instance, entry in snapshot.values.items()
-        if not patterns or any(instance == pattern or fnmatchcase(instance, pattern) for pattern in patterns)
+        instance: entry for instance, entry in snapshot.values.items() if not patterns or matches(instance, patterns)
     }
     document = snapshot.document() | {"digest": snapshot.digest}
     document["values"] = {instance: entry.document() for instance, entry in kept.items()}

@@ -4,6 +4,7 @@ import re
 import types
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from glob import has_magic
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin
@@ -118,7 +119,7 @@ def missing_files(data: dict[str, Any], folder: Path) -> list[str]:
     for index, entry in entries(data, "instances"):
         path = entry.get("path")
         # What wildcards find is there.
-        if isinstance(path, str) and not (folder / path).is_file() and not any(mark in path for mark in "*?["):
+        if isinstance(path, str) and not (folder / path).is_file() and not has_magic(path):
             beside = (folder / path).parent
             near = [other.name for other in beside.iterdir()] if beside.is_dir() else []
             mistakes.append(
@@ -143,7 +144,7 @@ def _name_mistakes(data: dict[str, Any]) -> Iterator[str]:
     instances = []
     for index, entry in entries(data, "instances"):
         path = entry.get("path")
-        if "csv" in entry or (isinstance(path, str) and any(mark in path for mark in "*?[")):
+        if "csv" in entry or (isinstance(path, str) and has_magic(path)):
             continue
         instances.append((index, entry.get("name") or (default_name(path) if isinstance(path, str) else None)))
     for kind, named in (("arms", arms), ("instances", instances)):
