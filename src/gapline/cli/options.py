@@ -93,8 +93,8 @@ def _limit_memory(context: click.Context, _option: click.Parameter, amount: str 
 _COMPLETED: dict[str, completion.Complete] = {
     "file": completion.files,
     "snapshot": completion.snapshots,
-    "kernel": completion.kernels,
-    "weight": completion.weights,
+    "kernel": completion.names("kernel", *completion.KERNELS),
+    "weight": completion.names("weight", *completion.WEIGHTS),
     "checker": completion.words(*completion.CHECKERS),
     "statistic": completion.words(*completion.STATISTICS),
     "place": completion.words(*completion.PLACES),

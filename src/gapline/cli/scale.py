@@ -14,7 +14,7 @@ from gapline.cli.command import Command
     "--kernel",
     "kernels",
     multiple=True,
-    shell_complete=completion.kernels,
+    shell_complete=completion.names("kernel", *completion.KERNELS),
     help="squeezed, maxform, berthold, dimacs:THETA, raw (repeatable; default: those of the paper).",
 )
 @output.options
