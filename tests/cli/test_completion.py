@@ -77,10 +77,9 @@ def folder(tmp_path_factory):
         ("gapline analyse study --table ra", ["ratios", "ranking", "ranks", "ratings"]),
         ("gapline import x --format co", ["coco"]),
         ("gapline score x --interval t", ["t"]),
-        (
-            "gapline score x --set aggregate.b",
-            [f"aggregate.bootstrap.{name}=" for name in ("method", "level", "draws", "seed")],
-        ),
+        ("gapline score x --set aggregate.bootstrap.d", ["aggregate.bootstrap.draws="]),
+        ("gapline score study --set aggregate --arm m", ["mine"]),
+        ("gapline score study --help-", ["--help-all"]),
         ("gapline snapshot show refs.json --instance ", ["i1", "i2"]),
         ("gapline score nowhere --arm ", []),
         ("gapline score broken --arm ", []),

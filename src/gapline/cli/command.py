@@ -62,9 +62,9 @@ class Command(click.RichCommand):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the line; then `--set` makes the choices that no option made."""
         rest = super().parse_args(ctx, args)
-        settings = ctx.params.pop("settings", ())
         made: dict[str, str] = {}
-        for text in settings:
+        # A line that a shell completes is not finished.
+        for text in () if ctx.resilient_parsing else ctx.params.pop("settings", ()):
             field, name, value = read_setting(text)
             option = next((one for one in self.params if one.name == name), None)
             if name in made or ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
@@ -82,9 +82,9 @@ class Command(click.RichCommand):
             options.remove(_HELP_ALL)
         elif not ctx.meta.get(__name__):
             options = [one for one in options if self._is_short(one)]
+        own = f"gapline {ctx.info_name}" if ctx.parent is None else ctx.command_path
         groups: dict[str, list[str]] = {}
         for one in options:
-            own = f"gapline {ctx.info_name}" if ctx.parent is None else ctx.command_path
             group = getattr(one, "panel", None) or _PLACES.get(str(one.name), own)
             groups.setdefault("Options" if len(options) <= ONE_LIST else str(group), []).append(str(one.name))
         first = groups.get(START, [])
