@@ -40,7 +40,9 @@ def read_points(context: click.Context, parameter: click.Parameter, value: str |
     type=click.Choice(["mean", "target-ecdf", "eaf", "eaf-difference"]),
     default="mean",
     show_default=True,
-    help="Mean and goal attainment; ECDF over a grid of goals; attainment surfaces; where those of two arms differ.",
+    metavar="KIND",
+    help="mean (and goal attainment), target-ecdf (over a grid of goals), eaf (attainment surfaces) or eaf-difference "
+    "(where those of two arms differ).",
 )
 @click.option(
     "--pair",

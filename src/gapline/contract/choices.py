@@ -140,14 +140,23 @@ class FilterChoices(TypedDict, total=False):
     """Which runs are kept."""
 
     arm: Annotated[
-        Names, Choice((), "Keep arms that match this name or pattern.", "which runs", names="arm", common=True)
+        Names,
+        Choice(
+            (), "Keep arms that match this name or pattern.", "which runs", metavar="NAME", names="arm", common=True
+        ),
     ]
-    panel: Annotated[Names, Choice((), "Keep panels that match this name or pattern.", "which runs", names="panel")]
+    panel: Annotated[
+        Names, Choice((), "Keep panels that match this name or pattern.", "which runs", metavar="NAME", names="panel")
+    ]
     instance: Annotated[
-        Names, Choice((), "Keep instances that match this name or pattern.", "which runs", names="instance")
+        Names,
+        Choice((), "Keep instances that match this name or pattern.", "which runs", metavar="NAME", names="instance"),
     ]
     exclude: Annotated[
-        Names, Choice((), "Leave out instances that match this name or pattern.", "which runs", names="instance")
+        Names,
+        Choice(
+            (), "Leave out instances that match this name or pattern.", "which runs", metavar="NAME", names="instance"
+        ),
     ]
 
 
@@ -220,10 +229,11 @@ class ChoiceArguments(FilterChoices, SourceChoices, total=False):
         Names,
         Choice(
             (),
-            "Declared transform of all or of some instances: shift:C, reciprocal[:C], negate-shift:C, hierarchical:M.",
+            "Declared transform of all instances, or of WHERE (INSTANCE or panel:PANEL): shift:C, reciprocal[:C], "
+            "negate-shift:C, hierarchical:M.",
             "scoring",
             "objective.transform",
-            metavar="[INSTANCE=|panel:PANEL=]TRANSFORM",
+            metavar="[WHERE=]TRANSFORM",
             more="Objectives of zero or below are scored by Berthold's gap where it is the only kernel.",
         ),
     ]
@@ -295,7 +305,8 @@ class ChoiceArguments(FilterChoices, SourceChoices, total=False):
         ),
     ]
     goals: Annotated[
-        float | Sequence[float], Choice((0.01,), "Raw gap goal, such as 0.01.", "scoring", "score.goals", option="goal")
+        float | Sequence[float],
+        Choice((0.01,), "Raw gap goal, such as 0.01.", "scoring", "score.goals", option="goal", metavar="GAP"),
     ]
     statistics: Annotated[
         Names,
@@ -335,7 +346,7 @@ class ChoiceArguments(FilterChoices, SourceChoices, total=False):
         Literal["skew-t", "t", "percentile", "sign-flip"] | None,
         Choice(
             "skew-t",
-            "How intervals and p-values are found; `percentile` is the paper's bootstrap.",
+            "How intervals and p-values are found: skew-t, t, percentile (the paper's bootstrap) or sign-flip.",
             "statistics",
             "aggregate.bootstrap.method",
             metavar="METHOD",
@@ -352,16 +363,25 @@ class ChoiceArguments(FilterChoices, SourceChoices, total=False):
         ),
     ]
     level: Annotated[
-        float | None, Choice(0.95, "Level of the intervals.", "statistics", "aggregate.bootstrap.level", limits=(0, 1))
+        float | None,
+        Choice(
+            0.95, "Level of the intervals.", "statistics", "aggregate.bootstrap.level", metavar="SHARE", limits=(0, 1)
+        ),
     ]
     draws: Annotated[
         int | None,
         Choice(
-            10_000, "Draws of a bootstrap or of signs.", "statistics", "aggregate.bootstrap.draws", limits=(1, None)
+            10_000,
+            "Draws of a bootstrap or of signs.",
+            "statistics",
+            "aggregate.bootstrap.draws",
+            metavar="N",
+            limits=(1, None),
         ),
     ]
     seed: Annotated[
-        int | None, Choice(1, "Seed of the draws.", "statistics", "aggregate.bootstrap.seed", limits=(0, None))
+        int | None,
+        Choice(1, "Seed of the draws.", "statistics", "aggregate.bootstrap.seed", metavar="N", limits=(0, None)),
     ]
     title: Annotated[str | None, Choice("", "Title of the study in its outputs.", "output", "study.title")]
 
