@@ -234,8 +234,8 @@ class ChoiceArguments(FilterChoices, SourceChoices, total=False):
             "scoring",
             "objective.transform",
             metavar="[WHERE=]TRANSFORM",
-            more="As `INSTANCE=shift:5` or `panel:PANEL=shift:5`. Objectives of zero or below are scored by Berthold's gap "
-            "where it is the only kernel.",
+            more="As `INSTANCE=shift:5` or `panel:PANEL=shift:5`. Objectives of zero or below are scored by Berthold's "
+            "gap where it is the only kernel.",
         ),
     ]
     leave_out_unscorable: Annotated[
