@@ -15,6 +15,7 @@ import polars as pl
 
 from gapline.campaign.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS
 from gapline.checkers.load import CHECKERS
+from gapline.contract.choices import choice_fields, choice_help, find_choice
 from gapline.contract.layout import PackageDocument
 from gapline.contract.tables import CARRIED, RUN_RECORD, RUNS, TRACE_OPTIONAL, TRACE_REQUIRED
 from gapline.journal.records import Ending, Order
@@ -100,8 +101,18 @@ def results_table() -> str:
     return markdown_table(rows)
 
 
+def choices_table() -> str:
+    """Return the choices that `study.toml` can state: the field of each, its option, and what it does."""
+    rows = [["field", "option", "what it does"]]
+    for field, name in choice_fields().items():
+        option = (find_choice(name)[1].option or name).replace("_", "-").partition("/")[0]
+        rows.append([f"`{field}`", f"`--{option}`", choice_help(name)])
+    return markdown_table(rows)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "fields": fields_table,
+    "choices": choices_table,
     "solvers": solvers_table,
     "checkers": checkers_table,
     "formats": formats_list,

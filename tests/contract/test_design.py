@@ -7,8 +7,7 @@ from campaign.paper_campaign import write_campaign
 from cli.worked_traces import as_json
 from gapline.cli.app import run
 from gapline.contract.contract import load_contract
-from gapline.contract.design import evaluation_design, panel_design
-from gapline.contract.plan import Plan
+from gapline.contract.plan import Plan, evaluation_design, panel_design
 
 
 @pytest.fixture(scope="module")

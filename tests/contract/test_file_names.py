@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapline.contract.file_names import file_slug, slug
+from gapline.contract.layout import file_slug, slug
 from gapline.contract.tables import RunKey
 
 names = st.text(min_size=1, max_size=400)

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gapline.contract.file_names import slug
+from gapline.contract.layout import slug
 from gapline.contract.tables import RunKey
 from gapline.errors import TraceError, UsageError
 from gapline.journal.campaign import read_study, solution_digest

@@ -8,8 +8,7 @@ import pytest
 from torture.flips import flip
 from torture.journals import ARMS, build
 
-from gapline.contract.file_names import slug
-from gapline.contract.layout import BUILT, CAMPAIGN, INDEX, JOURNALS, MANIFEST
+from gapline.contract.layout import BUILT, CAMPAIGN, INDEX, JOURNALS, MANIFEST, slug
 from gapline.contract.tables import RunKey
 from gapline.journal.attempts import attempts_of, cells_of
 from gapline.journal.index import open_index

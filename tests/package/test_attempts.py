@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gapline.contract.file_names import slug
+from gapline.contract.layout import slug
 from gapline.contract.tables import RunKey
 from gapline.errors import IntegrityError
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE, JournalWriter

@@ -38,3 +38,8 @@ def test_all_intervals_hold_together_in_as_many_campaigns_as_they_say():
         low, high = student_interval(data.mean(axis=0), moments, level=each, guarded=False)
         held += bool(np.all((low <= 0) & (high >= 0)))
     assert 0.85 <= held / campaigns <= 0.96
+
+
+def test_without_an_interval_there_is_nothing_to_widen():
+    """One instance, or one in each panel: `--simultaneous` says as little as it does without."""
+    assert joint_level(np.empty((0, 0)), np.empty(0, np.int64), level=0.9) == 0.9

@@ -5,10 +5,15 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import completion, options, output
+from gapline.cli.command import Command
 from gapline.terminal import say
 
 
-@click.command("analyse")
+@click.command(
+    "analyse",
+    cls=Command,
+    more=("max_score", "min_final", "min_attainment", "par", "shift", "score_shift", "transforms", "all_columns"),
+)
 @options.study
 @options.place
 @click.option(
@@ -53,7 +58,6 @@ from gapline.terminal import say
 )
 @click.option("--all", "every", is_flag=True, help="Print every table.")
 @output.options
-@options.as_json
 def command(
     *,
     sources: tuple[str, ...],
@@ -62,9 +66,7 @@ def command(
     cutoffs: str | None,
     table: str | None,
     every: bool,
-    outputs: tuple[str, ...],
-    all_columns: bool,
-    as_json: bool,
+    out: output.Output,
     **choices: Any,
 ) -> int:
     """Rescore the same runs under other choices and say what survives: a summary, one table, or --all of them.
@@ -96,14 +98,9 @@ def command(
         cutoffs=None if cutoffs is None else options.numbers("--cutoffs", cutoffs),
         **classical,
     )
-
-    def answer() -> dict[str, Any]:
-        return analysis.document() | options.study_document(study)
-
-    if as_json:
-        options.print_json(answer())
-        return 1 if study.alarms else 0
-    if table is None and not every and not outputs:
+    if out.as_json:
+        return options.answer_json(study, analysis.document())
+    if table is None and not every and not out.files:
         # What was asked for and cannot be is refused, also where the summary would not show it.
         _ = study.intervals, ladders and analysis.ladders, screen and analysis.complementarity
         _ = cutoffs is not None and analysis.cutoffs
@@ -111,5 +108,5 @@ def command(
         return 1 if study.alarms else 0
     options.print_first(study)
     found = analysis_tables(analysis) if table is None else [analysis_table(analysis, table)]
-    output.show(found, outputs=outputs, all_columns=all_columns, document=answer)
+    out.show(found, lambda: analysis.document() | options.study_document(study))
     return options.print_remarks(study)

@@ -6,10 +6,11 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import completion, options, output
+from gapline.cli.command import Command
 from gapline.terminal import say, say_words
 
 
-@click.command("check")
+@click.command("check", cls=Command)
 @options.study_directory
 @click.option("--again", is_flag=True, help="Judge anew what this version of the checker has judged before.")
 @click.option(
@@ -20,17 +21,7 @@ from gapline.terminal import say, say_words
 @options.place
 @options.memory
 @output.options
-@options.as_json
-def command(
-    *,
-    study: str,
-    again: bool,
-    checker: str | None,
-    on: str | None,
-    outputs: tuple[str, ...],
-    all_columns: bool,
-    as_json: bool,
-) -> int:
+def command(*, study: str, again: bool, checker: str | None, on: str | None, out: output.Output) -> int:
     """Check every captured candidate against the original problem and store the verdicts.
 
     A candidate on which the checker fails stays unchecked, and the next call asks again. Verdicts of two checkers, or
@@ -45,14 +36,13 @@ def command(
 
     import polars as pl
 
-    from gapline.contract.contract import load_contract
+    import gapline as gl
     from gapline.journal.unknown_files import find_strays, stray_note
     from gapline.report.table import frame_table
-    from gapline.run.check_run import check_study
     from gapline.run.progress import task_progress
 
     with task_progress("runs judged") if on else nullcontext(lambda _done, _all: None) as progress:
-        results = check_study(
+        results = gl.check_study(
             study, again=again, checker=checker, on=on, say=lambda text: say(text, err=True), progress=progress
         )
     counts: dict[str, Counter[str]] = {}
@@ -64,7 +54,7 @@ def command(
     fresh = sum(result.fresh for result in results)
     strays = find_strays(Path(study))
     document = {"runs": len(results), "fresh": fresh, "arms": counts, "problems": problems, "strays": strays}
-    if as_json:
+    if out.as_json:
         options.print_json(document)
         return 1 if unchecked else 0
     names = ("candidates", "valid", "invalid", "unchecked")
@@ -79,10 +69,10 @@ def command(
     rows = [{"arm": arm} | {name: count[name] for name in names} for arm, count in counts.items()]
     schema: dict[str, Any] = {"arm": pl.String} | dict.fromkeys(names, pl.Int64)
     table = frame_table("verdicts", "Verdicts by arm", pl.DataFrame(rows, schema=schema))
-    output.show([table], outputs=outputs, all_columns=all_columns, document=lambda: document)
+    out.show([table], lambda: document)
     options.print_lines("problem: ", problems, err=True)
     if strays:
         say_words(f"note: {stray_note(strays)}")
-    if checker is not None and checker != load_contract(study).objective.checker:
+    if checker is not None and checker != gl.load_contract(study).objective.checker:
         say_words(f"the contract's checker counts; to count these verdicts: --checker {shlex.quote(checker)}")
     return 1 if unchecked else 0

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from gapline.cli import completion, options, output
+from gapline.cli.command import Command
 from gapline.cli.output import show_work
 from gapline.terminal import say
 
@@ -14,11 +15,14 @@ if TYPE_CHECKING:
     from gapline.report.comparison_text import Case
 
 
-@click.command("compare")
+@click.command(
+    "compare",
+    cls=Command,
+    more=("fail_unless_non_inferior", "fail_unless_superior", "gate_error", "junit", "all_columns"),
+)
 @click.argument("first", metavar="SOURCE[:ARM]", shell_complete=completion.source_and_arm)
 @click.argument("second", metavar="SOURCE[:ARM]", shell_complete=completion.source_and_arm)
 @options.choices
-@options.one_policy
 @click.option(
     "--fail-if-worse",
     type=click.FloatRange(min=0),
@@ -57,16 +61,13 @@ if TYPE_CHECKING:
 )
 @click.option("--junit", metavar="FILE", help="Write JUnit XML: the gate, and alarms, as test cases.")
 @output.options
-@options.as_json
 def command(
     *,
     first: str,
     second: str,
     markdown: str | None,
     junit: str | None,
-    outputs: tuple[str, ...],
-    all_columns: bool,
-    as_json: bool,
+    out: output.Output,
     **asked: Any,
 ) -> int:
     """Compare two arms of one source, or one arm in two sources, paired by instance against one reference.
@@ -88,7 +89,7 @@ def command(
     from gapline.report.tables.contrasts import comparison_table
     from gapline.study.comparison import judge_pair
 
-    if as_json and markdown == "-":
+    if out.as_json and markdown == "-":
         raise UsageError("compare: expected --json or --markdown - on the standard output, got both")
     show_work()
     try:
@@ -98,14 +99,14 @@ def command(
         options.write_markdown(markdown, refused_pull_request(first, second, error))
         _write_junit(junit, refused_cases(first, second, error))
         raise
-    if as_json:
+    if out.as_json:
         options.print_json(judged.document())
     elif markdown != "-":
         # The verdict first: who looks for nothing else stops reading there.
         options.print_lines("", verdict_lines(judged))
         say()
         table = [comparison_table(judged.comparison)]
-        output.show(table, outputs=outputs, all_columns=all_columns, document=judged.document)
+        out.show(table, judged.document)
         options.print_lines("", detail_lines(judged))
     options.write_markdown(markdown, to_pull_request(judged))
     _write_junit(junit, judged_cases(judged))

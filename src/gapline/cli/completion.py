@@ -46,19 +46,9 @@ def words(*known: str) -> Complete:
     return _guarded(lambda: known)
 
 
-def names(kind: str) -> Complete:
-    """Complete the arms, instances or panels of the sources that stand on the line."""
-    return _guarded(lambda: _known(kind))
-
-
-def kernels(context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Complete a kernel: ours, then those that the contract names."""
-    return _guarded(lambda: [*KERNELS, *_known("kernel")])(context, parameter, typed)
-
-
-def weights(context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Complete a time weight."""
-    return _guarded(lambda: [*WEIGHTS, *_known("weight")])(context, parameter, typed)
+def names(kind: str, *ours: str) -> Complete:
+    """Complete names of ours, then the arms, instances, panels, kernels or weights of the sources on the line."""
+    return _guarded(lambda: [*ours, *_known(kind)])
 
 
 def files(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:

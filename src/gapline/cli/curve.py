@@ -1,11 +1,16 @@
 """`gapline curve`: mean convergence, goal attainment and the classical curves over time."""
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import rich_click as click
 
 from gapline.cli import completion, options
+from gapline.cli.command import Command
 from gapline.terminal import say, say_words
+
+if TYPE_CHECKING:
+    from gapline.report.canvas import Canvas
+
 
 MOST_POINTS = 10_000_000
 Points = int | tuple[float, ...] | Literal["all"]
@@ -25,7 +30,9 @@ def read_points(context: click.Context, parameter: click.Parameter, value: str |
     return found
 
 
-@click.command("curve")
+@click.command(
+    "curve", cls=Command, more=("by", "relative", "bands", "width", "no_title", "captions", "font_size", "grey")
+)
 @options.one_reference
 @options.place
 @click.option(
@@ -33,13 +40,15 @@ def read_points(context: click.Context, parameter: click.Parameter, value: str |
     type=click.Choice(["mean", "target-ecdf", "eaf", "eaf-difference"]),
     default="mean",
     show_default=True,
-    help="Mean and goal attainment; ECDF over a grid of goals; attainment surfaces; where those of two arms differ.",
+    metavar="KIND",
+    help="mean (and goal attainment), target-ecdf (over a grid of goals), eaf (attainment surfaces) or eaf-difference "
+    "(where those of two arms differ).",
 )
 @click.option(
     "--pair",
     nargs=2,
     metavar="A B",
-    shell_complete=options.arms,
+    shell_complete=completion.names("arm"),
     help="Arms of --kind eaf-difference (default: the first contrast).",
 )
 @click.option(
@@ -79,11 +88,7 @@ def command(
     bands: bool,
     outputs: tuple[str, ...],
     as_json: bool,
-    width: str | None,
-    no_title: bool,
-    captions: bool,
-    font_size: float | None,
-    grey: bool,
+    canvas: "Canvas",
     **choices: Any,
 ) -> int:
     """Write or draw the mean convergence and goal-attainment curves of the first kernel, or one of the classical kinds.
@@ -103,7 +108,6 @@ def command(
     from gapline.report import curves as report
     from gapline.report.facts import heading
 
-    canvas = options.canvas_of(width=width, no_title=no_title, captions=captions, font_size=font_size, grey=grey)
     study = options.open_on(sources, **choices)
     if len(study.references) > 1:
         raise UsageError(
@@ -130,8 +134,7 @@ def command(
     if isinstance(found, report.CurvePair) and found.no_bands is not None:
         say_words(f"note: {found.no_bands}", err=as_json)
     if as_json:
-        options.print_json(found.document() | options.study_document(study))
-        return 1 if study.alarms else 0
+        return options.answer_json(study, found.document())
     code = options.print_first(study)
     if not outputs:
         found.print()

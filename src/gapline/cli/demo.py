@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from gapline.cli import options
+from gapline.cli.command import Command
 from gapline.terminal import say, say_words
 
 if TYPE_CHECKING:
@@ -25,9 +27,9 @@ RUNS = {
 KERNELS = ("squeezed", "maxform", "berthold", "dimacs:1.1", "dimacs:2", "raw")
 
 
-@click.command("demo")
+@click.command("demo", cls=Command)
 @click.argument("directory", default="demo", type=click.Path(file_okay=False))
-@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Runs at a time; as many as there are cores for.")
+@options.jobs
 @click.option("--worked-example", is_flag=True, help="Score the paper's three-run example instead: no solver needed.")
 def command(directory: str, jobs: int | None, worked_example: bool) -> int:
     """Run a campaign of four solvers on six generated instances, check every candidate, score and plot.
@@ -48,14 +50,13 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
     from gapline.report.reading_text import note_lines, print_scores
     from gapline.report.table import frame_table
     from gapline.report.writers.terminal import print_table
-    from gapline.run.campaign import run_study
     from gapline.run.progress import progress_for_terminal
 
     folder = Path(directory)
     contract = prepare(folder, say_words)
     runs = len(Plan.of(contract).cells)
     say_words(f"{runs} runs of {contract.time.horizon:g} s: {', '.join(arm.name for arm in contract.arms)}")
-    report = run_study(folder, jobs=jobs, progress=progress_for_terminal())
+    report = gl.run_study(folder, jobs=jobs, progress=progress_for_terminal())
     if report.left or report.campaign is None:
         say(f"{report.done} of {report.planned} runs done\ngo on with: gapline demo {directory}")
         return 1
@@ -148,14 +149,9 @@ def prepare(folder: Path, say: Callable[[str], None]) -> "Contract":
 
 def calibrate(folder: Path, contract: "Contract", *, steps: int = CALIBRATION_STEPS) -> "Snapshot":
     """Run one solver for some steps on each instance, and return the best checked values as a snapshot."""
-    from gapline.checkers import load_checker
+    import gapline as gl
     from gapline.contract.layout import CONTRACT_FILE
-    from gapline.envelope.build import build_envelopes
-    from gapline.errors import GaplineError
     from gapline.files.atomic_write import write_atomically
-    from gapline.references.policy import analysis_snapshot
-    from gapline.references.snapshot import Snapshot
-    from gapline.run.campaign import run_study
 
     study = folder / CALIBRATION
     instances = "\n".join(
@@ -179,13 +175,13 @@ solver = "kayros"
 options = {{ iterations = {steps} }}
 """
     write_atomically(study / CONTRACT_FILE, lambda stream: stream.write(text.encode()))
-    campaign = run_study(study).campaign
+    campaign = gl.run_study(study).campaign
     if campaign is None:
-        raise GaplineError(f"{study}: expected a campaign, got none")
-    best = analysis_snapshot(None, build_envelopes(campaign))
+        raise gl.GaplineError(f"{study}: expected a campaign, got none")
+    best = gl.analysis_snapshot(None, gl.build_envelopes(campaign))
     # Named in the snapshot: values priced by another version are not comparable with the campaign's.
-    checker = load_checker(str(contract.objective.checker))
-    return Snapshot.from_entries(
+    checker = gl.load_checker(str(contract.objective.checker))
+    return gl.Snapshot.from_entries(
         {instance: entry.document() for instance, entry in best.values.items()},
         name="calibration",
         store={"name": "calibration"},

@@ -6,6 +6,7 @@ import rich_click as click
 
 from gapline.checkers.presence import own_checker_lack
 from gapline.cli import options, output
+from gapline.cli.command import Command
 from gapline.contract.contract import CHECKER_PREFIXES, load_contract
 from gapline.contract.plan import resolve_program
 from gapline.errors import GaplineError
@@ -14,11 +15,10 @@ from gapline.solvers import arms_lack
 from gapline.terminal import say
 
 
-@click.command("doctor")
+@click.command("doctor", cls=Command)
 @click.argument("study", required=False, type=click.Path())
 @output.options
-@options.as_json
-def command(study: str | None, outputs: tuple[str, ...], all_columns: bool, as_json: bool) -> int:
+def command(study: str | None, out: output.Output) -> int:
     """Say what this environment has: versions, extras, threads; and what STUDY lacks to run here.
 
     Every arm and the checker of a study are looked at: packages, programs, licences, options; no code of the study
@@ -33,7 +33,7 @@ def command(study: str | None, outputs: tuple[str, ...], all_columns: bool, as_j
     if study is not None:
         arms, lacking = study_lacks(study)
         facts |= {"study": study, "arms": arms, "lacking": lacking}
-    if as_json:
+    if out.as_json:
         options.print_json(facts)
     else:
         from gapline.report.table import text_table
@@ -41,7 +41,7 @@ def command(study: str | None, outputs: tuple[str, ...], all_columns: bool, as_j
         options.print_lines("missing: ", lacking)
         rows = [(name, str(value)) for name, value in facts.items() if not isinstance(value, list)]
         table = text_table("environment", "What is here", ["what", "which"], rows, text=2, notes=())
-        output.show([table], outputs=outputs, all_columns=all_columns, document=lambda: facts)
+        out.show([table], lambda: facts)
         if study is not None and not lacking:
             say(f"next: gapline run {study}")
     return 3 if lacking else 0

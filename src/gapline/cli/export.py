@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from gapline.cli import options
+from gapline.cli.command import Command
 from gapline.cli.output import show_work
 from gapline.contract.progress import doing
 from gapline.terminal import say, say_words
@@ -21,15 +22,12 @@ if TYPE_CHECKING:
     from gapline.references.snapshot import Snapshot
 
 SHOWN_PROBLEMS = 10
-FILTERS = ("arm", "panel", "instance", "exclude")
 
 
-@click.command("export")
+@click.command("export", cls=Command)
 @options.sources
 @options.memory
-@options.filters
-@options.tables
-@options.checker
+@options.choice_options(*options.FILTER_CHOICES, *options.TABLE_CHOICES, "checker")
 @click.option("--references", metavar="FILE|STORE:PLACE", help="Into a .zip: reference values for whoever reads it.")
 @click.option("--snapshot", "snapshots", multiple=True, type=click.Path(), help="Into a .zip: the same, from its file.")
 @click.option("-o", "--output", required=True, type=click.Path(), help="File: .csv, .jsonl, .parquet, .arrow or .zip.")
@@ -72,7 +70,7 @@ def command(
         raise UsageError(f"{output}: expected a .zip for --references and --snapshot, got a trace, which holds none")
     show_work()
     doing("reading")
-    filters = {name: choices.pop(name) for name in FILTERS}
+    filters = {name: choices.pop(name) for name in options.FILTER_CHOICES}
     campaign, lines = read_and_count(sources, filters, checker=checker, **choices)
     doing("writing")
     command, contract = "", None

@@ -3,10 +3,11 @@
 import rich_click as click
 
 from gapline.cli import options
+from gapline.cli.command import Command
 from gapline.terminal import say_words
 
 
-@click.command("generate")
+@click.command("generate", cls=Command)
 @click.argument("problem", type=click.Choice(["tdvrptw", "vrptw", "cvrp", "mip"]))
 @click.option("--name", default="demo", show_default=True, help="Everything about the instances follows from it.")
 @click.option(

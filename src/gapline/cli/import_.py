@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from gapline.cli import completion, options
+from gapline.cli.command import Command
 from gapline.cli.export import SHOWN_PROBLEMS, first_problems
 from gapline.terminal import console, say, say_words
 from gapline.text import counted
@@ -26,7 +27,11 @@ PER_CANDIDATE = 100
 SHOWN_LEFT_OUT = 20
 
 
-@click.command("import")
+@click.command(
+    "import",
+    cls=Command,
+    more=("allow_mixed_clocks", "skip_unknown", "no_references", "negate", "keep_going", "jobs", "on", "memory"),
+)
 @click.argument("files", nargs=-1, type=click.Path())
 @click.option(
     "--format",
@@ -251,10 +256,9 @@ def _score_checks(imported: "Imported", snapshot: Any, budget: int) -> dict[str,
     """Compute what the references at hand allow: the printed integrals again, and the bound of coarse stamps."""
     from dataclasses import asdict
 
+    import gapline as gl
     from gapline.contract.tables import RUN_KEY, RunKey
-    from gapline.envelope.build import build_envelopes
-    from gapline.errors import GaplineError
-    from gapline.scoring.printed_integrals import check_stated_integrals, resolution_bound
+    from gapline.scoring.printed_integrals import check_stated_integrals
     from gapline.scoring.run_references import reference_column
 
     campaign = imported.campaign
@@ -265,12 +269,12 @@ def _score_checks(imported: "Imported", snapshot: Any, budget: int) -> dict[str,
         return {"not_checked": f"{campaign.candidates:,} candidates are more than --memory has room for"}
     try:
         known = [name for name in campaign.runs["instance"].unique() if name in snapshot.values]
-        envelopes = build_envelopes(campaign.filter(instance=known) if known else campaign)
+        envelopes = gl.build_envelopes(campaign.filter(instance=known) if known else campaign)
         checks: dict[str, Any] = {}
         if found := check_stated_integrals(envelopes, snapshot, imported.stated_integrals):
             checks["stated_integrals"] = asdict(found) | {"largest_difference": found.largest, "run": str(found.run)}
         if coarse and known:
-            bounds = resolution_bound(envelopes, reference_column(snapshot, envelopes))
+            bounds = gl.resolution_bound(envelopes, reference_column(snapshot, envelopes))
             row = int(bounds.argmax())
             keys = [str(RunKey(*key)) for key in envelopes.runs.select(RUN_KEY).iter_rows()]
             checks["resolution"] = {
@@ -282,7 +286,7 @@ def _score_checks(imported: "Imported", snapshot: Any, budget: int) -> dict[str,
             }
         return checks
     # A free check must not make an import fail that is otherwise whole.
-    except GaplineError as error:
+    except gl.GaplineError as error:
         return {"not_checked": error.message}
 
 

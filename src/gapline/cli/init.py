@@ -2,8 +2,8 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from gapline.cli import options
+from gapline.cli.command import Command
 from gapline.contract.layout import CONTRACT_FILE, REFERENCES
 from gapline.errors import UsageError, closest, listing
 from gapline.generate.collected import write_collected_study
@@ -19,7 +20,8 @@ from gapline.generate.staging import refuse_study
 from gapline.references.freeze import Frozen, freeze, freeze_references, store_names
 from gapline.references.snapshot import Snapshot
 from gapline.references.stores.mamut import INSTANCE, open_mamut
-from gapline.terminal import console, say_words
+from gapline.run.progress import task_progress
+from gapline.terminal import say_words
 from gapline.text import counted, meant
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ PROBLEMS = ("tdvrptw", "vrptw", "cvrp", "mip", "command")
 _OF_FOUND = ("family", "clones", "include", "exclude", "most", "references")
 
 
-@click.command("init")
+@click.command("init", cls=Command)
 @click.argument("directory", type=click.Path(file_okay=False))
 @click.option(
     "--from",
@@ -99,8 +101,8 @@ def command(directory: str, store: str | None, folder: str | None, as_json: bool
     else:
         if choices["problem"] == "command":
             raise click.UsageError("--problem command brings its own instances: leave out --from and --instances.")
-        with _progress() as progress:
-            collected = collect_study(directory, store, folder, progress=progress, **choices)
+        with task_progress("instances") if sys.stderr.isatty() else nullcontext(lambda _done, _all: None) as progress:
+            collected = collect_study(Path(directory), store, folder, choices, progress)
     contract = load_contract(directory, files=True)
     plan = Plan.of(contract)
     lacking = arms_lack(contract.arms)
@@ -141,16 +143,6 @@ def _write_new(directory: str, choices: dict[str, Any]) -> None:
     from gapline.generate.study import write_study
 
     write_study(directory, choices["problem"] or "tdvrptw", **given)
-
-
-@contextmanager
-def _progress() -> "Iterator[Progress]":
-    """Show how far reading and writing are, on a terminal only."""
-    from rich.progress import Progress
-
-    with Progress(console=console(err=True), transient=True, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("instances", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def _document(directory: str, contract: "Contract", plan: Any, collected: "Collected | None") -> dict[str, Any]:
@@ -221,34 +213,20 @@ class Collected:
 
 
 def collect_study(
-    directory: str,
-    store: str | None,
-    folder: str | None,
-    *,
-    problem: str | None,
-    references: str | None,
-    family: str | None,
-    clones: str | None,
-    include: tuple[str, ...],
-    exclude: tuple[str, ...],
-    most: int | None,
-    name: str,
-    horizon: float | None,
-    seeds: int | None,
-    iterations: int | None,
-    progress: Progress,
+    directory: Path, store: str | None, folder: str | None, choices: Mapping[str, Any], progress: Progress
 ) -> Collected:
     """Find instances, freeze what is known of them, and write the study."""
     # Refused before a long reading, and not after it.
-    refuse_study(Path(directory))
+    refuse_study(directory)
+    references = choices["references"]
     if store is not None and (folder is not None or references is not None):
         other = "--instances" if folder is not None else "--references"
         raise UsageError(f"expected --from or {other}, got both", hint="--from brings instances and best-known values")
-    files, where, take = _open(store, folder, references, family, clones)
+    files, where, take = _open(store, folder, references, choices["family"], choices["clones"])
     # Such a store also holds files for other programs beside its own.
     suffix = INSTANCE if store is not None and store.startswith("mamut:") else ""
-    chosen: dict[str, Any] = {"problem": problem, "suffix": suffix, "include": include, "exclude": exclude}
-    found = find_instances(files, where=where, progress=progress, **chosen)
+    chosen = {name: choices[name] for name in ("problem", "include", "exclude")}
+    found = find_instances(files, where=where, progress=progress, suffix=suffix, **chosen)
     frozen = None if take is None else take(found.problem)
     if frozen is not None:
         _keep_known(found, frozen.snapshot, where)
@@ -261,19 +239,16 @@ def collect_study(
         since = f", as of {frozen.snapshot.as_of}" if frozen.snapshot.as_of else ""
         return file, f"Best-known values of {frozen.snapshot.store.name}{since}, frozen before the first run."
 
-    given: dict[str, Any] = {"horizon": horizon, "seeds": seeds}
     write_collected_study(
         directory,
         files,
         found,
         origin=where,
-        name=name,
-        iterations=iterations,
-        most=most,
         references=None if frozen is None else write_references,
-        in_place=_inside(files, Path(directory)),
+        in_place=_inside(files, directory),
         progress=progress,
-        **{key: value for key, value in given.items() if value is not None},
+        **{name: choices[name] for name in ("name", "iterations", "most")},
+        **{name: choices[name] for name in ("horizon", "seeds") if choices[name] is not None},
     )
     notes = () if frozen is None else frozen.notes
     return Collected(found, None if frozen is None else frozen.snapshot, file, notes)

@@ -5,16 +5,16 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import options
+from gapline.cli.command import Command
 from gapline.cli.output import show_work
 from gapline.contract.progress import doing
 from gapline.terminal import say_words
 
 
-@click.command("merge")
+@click.command("merge", cls=Command)
 @options.sources
 @options.memory
-@options.filters
-@options.tables
+@options.choice_options(*options.FILTER_CHOICES, *options.TABLE_CHOICES)
 @click.option("-o", "--output", required=True, type=click.Path(), help="Campaign directory to write.")
 @click.option("--flat", is_flag=True, help="One set of columns instead of a part per campaign; copies everything.")
 def command(sources: tuple[str, ...], output: str, flat: bool, **choices: Any) -> None:
@@ -31,14 +31,14 @@ def command(sources: tuple[str, ...], output: str, flat: bool, **choices: Any) -
     from gapline.campaign.join import join_campaigns
     from gapline.campaign.partitions import Part
     from gapline.campaign.store import read_manifest
-    from gapline.cli.export import FILTERS, contents, filter_and_count
+    from gapline.cli.export import contents, filter_and_count
     from gapline.traces.direction import state_sense
     from gapline.traces.merge import parts_of, write_parts
     from gapline.traces.read import matching, read
 
     show_work()
     doing("reading")
-    filters = {name: choices.pop(name) for name in FILTERS}
+    filters = {name: choices.pop(name) for name in options.FILTER_CHOICES}
     reader = partial(read, **choices)
     opened = parts_of((path for source in sources for path in matching(source)), reader)
     stated = [state_sense(part.campaign, choices["sense"]) for part in opened]

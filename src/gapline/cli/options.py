@@ -1,23 +1,32 @@
 """Options that every command which scores takes, from one place: their names are those of `gapline.open_study`."""
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
 
 import rich_click as click
 
-from gapline.cli import completion
-from gapline.cli.output import show_work
-from gapline.contract.choices import InputChoices, choice_values, find_choice
+from gapline.cli import completion, output
+from gapline.contract.choices import (
+    ChoiceArguments,
+    FilterChoices,
+    TableChoices,
+    choice_fields,
+    choice_help,
+    choice_values,
+    find_choice,
+)
 from gapline.errors import UsageError
 from gapline.terminal import say, say_json, say_words
 
 if TYPE_CHECKING:
-    from gapline.report.canvas import Canvas
     from gapline.study import Study
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+as_json = output.as_json
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -71,24 +80,6 @@ study_path = StudyDirectory(exists=True, file_okay=False)
 study_directory = click.argument("study", type=study_path)
 
 
-def choice(name: str, *, about: str = "") -> Decorator:
-    """Return the option of a choice of `gapline.contract.choices`; `about` says of what it is asked for."""
-    kind, (default, help_, _, _) = find_choice(name)
-    option = f"--{name.replace('_', '-')}"
-    if kind is bool:
-        return click.option(option, is_flag=True, help=about + help_)
-    return click.option(
-        option,
-        type=click.Choice(choice_values(name)),
-        default=default,
-        show_default=default is not None,
-        help=about + help_,
-    )
-
-
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-
-
 def _limit_memory(context: click.Context, _option: click.Parameter, amount: str | None) -> None:
     if amount is not None:
         from gapline.files.memory import limited_memory, use_one_heap
@@ -98,196 +89,88 @@ def _limit_memory(context: click.Context, _option: click.Parameter, amount: str 
         context.with_resource(limited_memory(amount))
 
 
-memory = click.option(
-    "--memory",
-    metavar="AMOUNT",
-    callback=_limit_memory,
-    expose_value=False,
-    help="Hold at most about this much at a time, such as 2GB; the rest waits in scratch files (default: a quarter of "
-    "the machine's memory). Results are the same.",
+# How a shell completes the values of a choice, by what `Choice.names` says they are.
+_COMPLETED: dict[str, completion.Complete] = {
+    "file": completion.files,
+    "snapshot": completion.snapshots,
+    "kernel": completion.names("kernel", *completion.KERNELS),
+    "weight": completion.names("weight", *completion.WEIGHTS),
+    "checker": completion.words(*completion.CHECKERS),
+    "statistic": completion.words(*completion.STATISTICS),
+    "place": completion.words(*completion.PLACES),
+} | {kind: completion.names(kind) for kind in ("arm", "instance", "panel")}
+
+
+def option_of(name: str, *, about: str = "", but: str = "") -> click.RichOption:
+    """Return the option of a choice; `about` says of what it is asked for, `but` is a value that it does not offer."""
+    kind, choice = find_choice(name)
+    option = f"--{choice.option or name}".replace("_", "-")
+    parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    kinds = {get_origin(part) or part for part in parts}
+    attributes: dict[str, Any] = {"panel": choice.group}
+    if bool in kinds:
+        # Not set differs from `--pointwise`.
+        attributes |= {"is_flag": True, "default": None if "/" in option else False}
+    else:
+        attributes |= {"metavar": choice.metavar, "multiple": Sequence in kinds}
+        values = tuple(value for value in choice_values(name) if value != but)
+        attributes["type"] = click.Choice(values) if values else _number_type(kinds, choice.limits)
+    if choice.names:
+        attributes["shell_complete"] = _COMPLETED[choice.names]
+    if choice.metavar == "A B":
+        attributes["nargs"] = 2
+    if name == "memory":
+        attributes |= {"callback": _limit_memory, "expose_value": False}
+    text = choice_help(name, repeatable=bool(attributes.get("multiple")))
+    if but:
+        # What is said of the value is left out too.
+        text = "; ".join(part for part in text.removesuffix(".").split("; ") if not part.startswith(f"`{but}`")) + "."
+    return click.RichOption([option, name], help=about + text, **attributes)
+
+
+def _number_type(kinds: set[Any], limits: tuple[float, float | None] | None) -> "click.ParamType[Any] | None":
+    if int in kinds:
+        return click.IntRange(min=None if limits is None else int(limits[0]))
+    if float in kinds:
+        return click.FLOAT if limits is None else click.FloatRange(*limits, min_open=True, max_open=True)
+    return None
+
+
+def choice_options(*names: str, about: str = "", but: str = "") -> Decorator:
+    """Return a decorator that adds the options of choices."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        # Where click keeps options until the command is made of them, the last one first.
+        found = function.__dict__.setdefault("__click_params__", [])
+        for name in reversed(names):
+            found.append(option_of(name, about=about, but=but if but in choice_values(name) else ""))
+        return function
+
+    return decorate
+
+
+TABLE_CHOICES = tuple(TableChoices.__annotations__)
+FILTER_CHOICES = tuple(FilterChoices.__annotations__)
+_SCORED = tuple(name for name in ChoiceArguments.__annotations__ if name not in ("statistics", "title"))
+settings = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="FIELD=VALUE",
+    shell_complete=completion.words(*(f"{field}=" for field in choice_fields())),
+    help="Set a choice as study.toml names it: aggregate.weighting=instance (repeatable).",
 )
-place = click.option(
-    "--on",
-    metavar="PLACE",
-    shell_complete=completion.words(*completion.PLACES),
-    help="Where the work is done: local:N, dask:ADDRESS, slurm or oar (with options as slurm:partition=short,jobs=50).",
-)
-
-_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
-
-arms, instances, panels = (completion.names(kind) for kind in ("arm", "instance", "panel"))
-filters = _together(
-    click.option(
-        "--arm",
-        multiple=True,
-        shell_complete=arms,
-        help="Keep arms that match this name or pattern (repeatable).",
-    ),
-    click.option(
-        "--panel",
-        multiple=True,
-        shell_complete=panels,
-        help="Keep panels that match this name or pattern (repeatable).",
-    ),
-    click.option(
-        "--instance",
-        multiple=True,
-        shell_complete=instances,
-        help="Keep instances that match this name or pattern (repeatable).",
-    ),
-    click.option(
-        "--exclude",
-        multiple=True,
-        shell_complete=instances,
-        help="Leave out instances that match this name or pattern (repeatable).",
-    ),
-)
-checker = click.option(
-    "--checker",
-    metavar="NAME",
-    shell_complete=completion.words(*completion.CHECKERS),
-    help="Count the verdicts of this checker instead of the contract's: cvrp, 'mine 2.0'.",
-)
-
-
-def _tables(about: str = "") -> Decorator:
-    """Return the options about reading a source: their names are those of `gapline.read`."""
-    return _together(
-        click.option(
-            "--columns",
-            metavar="OURS=THEIRS,...",
-            help=f"{about}Columns of a table under other names: arm=solver,time=elapsed.",
-        ),
-        click.option(
-            "--decimal", type=click.Choice([".", ","]), help=f"{about}Decimal mark of a table (default: a point)."
-        ),
-        *(choice(name, about=about) for name in InputChoices.__annotations__),
-        click.option(
-            "--strict",
-            is_flag=True,
-            help=f"{about}Refuse sources with problems (bad numbers, rows with too few fields, a last line without a "
-            "line end).",
-        ),
-    )
-
-
-TABLE_CHOICES = ("columns", "decimal", "strict", *InputChoices.__annotations__)
-tables = _tables()
-tables_of_traces = _tables("Of traces: ")
-choices = _together(
-    filters,
-    tables,
-    memory,
-    click.option(
-        "--references",
-        metavar="FILE|STORE:PLACE",
-        shell_complete=completion.files,
-        help="CSV instance,value (+ certified,source), .solu, or a store.",
-    ),
-    click.option(
-        "--snapshot",
-        "snapshots",
-        multiple=True,
-        type=click.Path(),
-        shell_complete=completion.snapshots,
-        help="Snapshot JSON (repeatable).",
-    ),
-    click.option(
-        "--horizon", type=float, help="Seconds: fills runs that state none, re-scores others at a shorter one."
-    ),
-    click.option(
-        "--time-scale",
-        multiple=True,
-        metavar="HOST=FACTOR",
-        help="Multiply the times of runs on HOST (repeatable); always printed.",
-    ),
-    click.option(
-        "--negate",
-        multiple=True,
-        metavar="ARM",
-        shell_complete=arms,
-        help="An arm whose source reports the negated objective.",
-    ),
-    click.option(
-        "--transform",
-        multiple=True,
-        metavar="[INSTANCE=|panel:PANEL=]TRANSFORM",
-        help="Declared transform of all or of some instances: shift:C, reciprocal[:C], negate-shift:C, hierarchical:M.",
-    ),
-    click.option(
-        "--leave-out-unscorable",
-        is_flag=True,
-        help="Leave out instances whose objectives or reference cannot be scored; they are listed and counted.",
-    ),
-    click.option(
-        "--validation",
-        type=click.Choice(["checker", "solver"]),
-        help="With `solver`, unchecked candidates count as valid, and the output says so.",
-    ),
-    checker,
-    click.option("--allow-unchecked", is_flag=True, help="Leave unchecked candidates out, and say how many."),
-    choice("missing"),
-    click.option(
-        "--kernel",
-        "kernels",
-        multiple=True,
-        shell_complete=completion.kernels,
-        help="squeezed, maxform, berthold, dimacs:THETA, raw, python:MODULE:FUNCTION (repeatable; the first leads).",
-    ),
-    click.option(
-        "--allow-code", is_flag=True, help="Run Python functions that the contract names, and modules of its directory."
-    ),
-    click.option(
-        "--weight",
-        shell_complete=completion.weights,
-        help="Time weight: uniform, early-log:TMIN, end-log:TCUT, steps:0=1,10=0.5, python:MODULE:FUNCTION.",
-    ),
-    click.option("--goal", "goals", multiple=True, type=float, help="Raw gap goal, such as 0.01 (repeatable)."),
-    click.option(
-        "--weighting", type=click.Choice(["panel", "instance", "run"]), help="Which units count alike in a mean."
-    ),
-    click.option(
-        "--tier2",
-        "tier_two",
-        multiple=True,
-        metavar="ARM",
-        shell_complete=arms,
-        help="A descriptive arm: shown, not compared.",
-    ),
-    click.option(
-        "--contrast",
-        "contrasts",
-        nargs=2,
-        multiple=True,
-        metavar="A B",
-        shell_complete=arms,
-        help="A declared contrast (repeatable).",
-    ),
-    click.option(
-        "--interval",
-        type=click.Choice(["skew-t", "t", "percentile", "sign-flip"]),
-        help="How intervals and p-values are found (default: skew-t; `percentile` is the paper's bootstrap).",
-    ),
-    click.option(
-        "--simultaneous/--pointwise",
-        default=None,
-        help="Intervals of the declared contrasts that hold together, and joint bands beside the pointwise ones.",
-    ),
-    click.option("--level", type=_SHARE, help="Level of the intervals (default: 0.95)."),
-    click.option("--draws", type=click.IntRange(min=1), help="Draws of a bootstrap or of signs (default: 10,000)."),
-    click.option("--seed", type=click.IntRange(min=0), help="Seed of the draws (default: 1)."),
-)
-sources = click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=completion.files)
-_POLICY = "`frozen` refuses values known after the runs; `analysis` folds the runs' best in"
+jobs = click.option("-j", "--jobs", type=click.IntRange(min=1), help="Runs at a time; as many as there are cores for.")
+memory, place, title = choice_options("memory"), choice_options("on"), choice_options("title")
+tables = choice_options(*TABLE_CHOICES)
+tables_of_traces = choice_options(*TABLE_CHOICES, about="Of traces: ")
 # What reads one reference alone has no side by side to offer.
-one_policy = click.option("--policy", type=click.Choice(["frozen", "analysis"]), help=f"{_POLICY}.")
-any_policy = click.option(
-    "--policy", type=click.Choice(["frozen", "analysis", "both"]), help=f"{_POLICY}; `both` side by side."
-)
-study = _together(sources, choices, any_policy)
-one_reference = _together(sources, choices, one_policy)
+choices = _together(choice_options(*_SCORED, but="both"), memory, settings)
+sources = click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=completion.files)
+study = _together(sources, choice_options(*_SCORED), memory, settings)
+one_reference = _together(sources, choices)
 log_time = click.option("--log-time", is_flag=True, help="Draw time logarithmically; the numbers stay the same.")
-figures = _together(
+_figures = _together(
     click.option("--width", metavar="column|page|CM", help="Width of the figures; letters keep their size."),
     click.option("--no-title", is_flag=True, help="Figures without a title."),
     click.option(
@@ -305,20 +188,28 @@ figure_formats = click.option(
 )
 
 
-def canvas_of(*, width: str | None, no_title: bool, captions: bool, font_size: float | None, grey: bool) -> "Canvas":
-    """Return how figures are drawn, as the options of `figures` say."""
-    from gapline.report.canvas import FONT_SIZE, Canvas, parse_width
+def figures(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how figures are drawn; the command gets them as `canvas`."""
 
-    size = FONT_SIZE if font_size is None else font_size
-    return Canvas(parse_width(width), title=not no_title, caption=captions, font_size=size, grey=grey)
+    @wraps(function)
+    def drawn(
+        *, width: str | None, no_title: bool, captions: bool, font_size: float | None, grey: bool, **rest: Any
+    ) -> Any:
+        from gapline.report.canvas import FONT_SIZE, Canvas, parse_width
+
+        size = FONT_SIZE if font_size is None else font_size
+        canvas = Canvas(parse_width(width), title=not no_title, caption=captions, font_size=size, grey=grey)
+        return function(canvas=canvas, **rest)
+
+    return _figures(drawn)
 
 
-def open_on(sources: Iterable[str], *, on: str | None, **choices: Any) -> "Study":
+def open_on(sources: Iterable[str], *, on: str | None = None, **choices: Any) -> "Study":
     """Open a study as `open_study` does, with the workers of the place that `--on` names until the command ends."""
     from gapline.study import open_study
 
     if on is None:
-        show_work()
+        output.show_work()
         return open_study(*sources, **choices)
     from gapline.campaign.remote import is_url
     from gapline.executors.tasks import open_workers
@@ -392,6 +283,12 @@ def write_output(place: str, content: bytes) -> None:
 def print_json(document: Any) -> None:
     """Print one JSON document as every command does."""
     say_json(document)
+
+
+def answer_json(opened: "Study", document: dict[str, Any]) -> int:
+    """Print a JSON answer about a study, and what each of them says beside it; return the exit code of alarms."""
+    print_json(document | study_document(opened))
+    return 1 if opened.alarms else 0
 
 
 def study_document(opened: "Study") -> dict[str, Any]:

@@ -6,8 +6,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import rich_click as click
 
@@ -20,8 +21,16 @@ if TYPE_CHECKING:
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
 def options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options; the command gets `outputs` and `all_columns`."""
+    """Add the options of a command that prints tables; it gets them as `out`, an `Output`."""
+
+    @wraps(function)
+    def bundled(*, outputs: tuple[str, ...], all_columns: bool, as_json: bool, **rest: Any) -> Any:
+        return function(out=Output(outputs, all_columns, as_json), **rest)
+
     columns = click.option("--all-columns", is_flag=True, help="Every column, stacked where the terminal is narrow.")
     files = click.option(
         "-o",
@@ -31,38 +40,36 @@ def options(function: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Path(dir_okay=False),
         help="Write the table to a file instead (repeatable): .csv, .md, .tex, .json or .txt, by its name.",
     )
-    return files(columns(function))
+    return files(columns(as_json(bundled)))
 
 
-def show(
-    tables: "Sequence[Table]",
-    *,
-    outputs: Sequence[str] = (),
-    all_columns: bool = False,
-    document: Callable[[], Any] = dict,
-    as_csv: bool = False,
-) -> None:
-    """Print tables, or write them to files; `document` gives what `--json` prints."""
-    if outputs:
-        from pathlib import Path
+class Output(NamedTuple):
+    """Where the tables of a command go: to files, else to the terminal, which may show every column; or JSON."""
 
-        from gapline.report.table_file import form_of, write_tables
+    files: tuple[str, ...]
+    all_columns: bool
+    as_json: bool
 
-        # All names first: half of the files is worse than none.
-        forms = [form_of(Path(output)) for output in outputs]
-        answer = document() if "json" in forms else None
-        for output in outputs:
-            write_tables(tables, Path(output), answer)
-            say(f"wrote {output}", err=as_csv)
-    if as_csv:
-        from gapline.report.table_file import joined
-        from gapline.report.writers.csv import to_csv
+    def show(self, tables: "Sequence[Table]", document: Callable[[], Any], *, as_csv: bool = False) -> None:
+        """Print tables, or write them to files; `document` gives what `--json` prints."""
+        if self.files:
+            from gapline.report.table_file import form_of, write_tables
 
-        say(to_csv(joined(tables)).decode().rstrip("\n"))
-    elif not outputs:
-        from gapline.report.writers.terminal import View, print_tables
+            # All names first: half of the files is worse than none.
+            forms = [form_of(Path(output)) for output in self.files]
+            answer = document() if "json" in forms else None
+            for output in self.files:
+                write_tables(tables, Path(output), answer)
+                say(f"wrote {output}", err=as_csv)
+        if as_csv:
+            from gapline.report.table_file import joined
+            from gapline.report.writers.csv import to_csv
 
-        print_tables(tables, View(all_columns, "--all-columns shows them, -o FILE.csv writes them"))
+            say(to_csv(joined(tables)).decode().rstrip("\n"))
+        elif not self.files:
+            from gapline.report.writers.terminal import View, print_tables
+
+            print_tables(tables, View(self.all_columns, "--all-columns shows them, -o FILE.csv writes them"))
 
 
 # What ends within that time needs no sign of life.

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from gapline.cli import options
+from gapline.cli.command import Command
 from gapline.terminal import say, say_words
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 SHOWN = 20
 
 
-@click.command("pack")
+@click.command("pack", cls=Command)
 @click.argument("study", type=click.Path(exists=True, file_okay=False))
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="File: .zip or .tar.zst.")
 @click.option("--with-alarms", is_flag=True, help="Pack although an integrity alarm rings; the package says so.")

@@ -1,20 +1,22 @@
 """`gapline paper`: the paper's figures and computable tables."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
 from gapline.cli import completion, options
-from gapline.cli.output import show_work
+from gapline.cli.command import Command
 from gapline.terminal import say_words
 
+if TYPE_CHECKING:
+    from gapline.report.canvas import Canvas
 
-@click.command("paper")
+
+@click.command("paper", cls=Command, more=("width", "no_title", "captions", "font_size", "grey"))
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]", shell_complete=completion.files)
 @options.choices
-@options.one_policy
 @click.option("-o", "--output", type=click.Path(file_okay=False), required=True, help="Directory to write to.")
-@click.option("--title", default=None, help="What captions call the study.")
+@options.title
 @options.figure_formats
 @options.figures
 @options.as_json
@@ -23,11 +25,7 @@ def command(
     output: str,
     formats: tuple[str, ...],
     as_json: bool,
-    width: str | None,
-    no_title: bool,
-    captions: bool,
-    font_size: float | None,
-    grey: bool,
+    canvas: "Canvas",
     **choices: Any,
 ) -> int:
     """Draw the paper's figures again and compute its tables.
@@ -41,13 +39,10 @@ def command(
 
     from gapline.report.drawing import FILE_FORMATS
     from gapline.report.paper.write import check_paper_folder, write_paper
-    from gapline.study import open_study
 
-    canvas = options.canvas_of(width=width, no_title=no_title, captions=captions, font_size=font_size, grey=grey)
     # Before the runs are read: that nothing can be written is known then too.
     check_paper_folder(Path(output))
-    show_work()
-    study = open_study(*sources, **choices) if sources else None
+    study = options.open_on(sources, **choices) if sources else None
     written = write_paper(output, study, formats=formats or FILE_FORMATS, canvas=canvas)
     if as_json:
         shared = options.study_document(study) if study is not None else {"notes": [], "alarms": []}

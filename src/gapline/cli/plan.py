@@ -4,12 +4,12 @@ from typing import Any
 
 import rich_click as click
 
-from gapline.cli import options, output
-from gapline.cli.output import show_work
+from gapline.cli import completion, options, output
+from gapline.cli.command import Command
 from gapline.terminal import say
 
 
-@click.command("plan")
+@click.command("plan", cls=Command, more=("all_columns",))
 @options.one_reference
 @click.option(
     "--detect",
@@ -34,7 +34,7 @@ from gapline.terminal import say
     nargs=2,
     multiple=True,
     metavar="A B",
-    shell_complete=options.arms,
+    shell_complete=completion.names("arm"),
     help="Two arms (default: contrasts, or all).",
 )
 @click.option(
@@ -47,7 +47,6 @@ from gapline.terminal import say
     help="Seeds per instance (repeatable).",
 )
 @output.options
-@options.as_json
 def command(
     *,
     sources: tuple[str, ...],
@@ -55,9 +54,7 @@ def command(
     power: float,
     pairs: tuple[tuple[str, str], ...],
     seeds: tuple[int, ...],
-    outputs: tuple[str, ...],
-    all_columns: bool,
-    as_json: bool,
+    out: output.Output,
     **choices: Any,
 ) -> int:
     """Say how many instances and seeds would show a difference, judged from the spread of a pilot campaign.
@@ -70,10 +67,8 @@ def command(
     from gapline.errors import UsageError, listing
     from gapline.report.tables.design import plan_table
     from gapline.statistics.power import power_table
-    from gapline.study import open_study
 
-    show_work()
-    study = open_study(*sources, **choices)
+    study = options.open_on(sources, **choices)
     chosen = list(pairs) or study.pairs
     if not chosen:
         arms = listing(study.tier_one) or "none"
@@ -89,15 +84,10 @@ def command(
         level=study.level,
         weighting=study.weighting,
     )
-
-    def answer() -> dict[str, Any]:
-        return plan.document() | options.study_document(study)
-
-    if as_json:
-        options.print_json(answer())
-        return 1 if study.alarms else 0
+    if out.as_json:
+        return options.answer_json(study, plan.document())
     options.print_first(study)
     options.print_lines("", plan.words())
     say()
-    output.show([plan_table(plan)], outputs=outputs, all_columns=all_columns, document=answer)
+    out.show([plan_table(plan)], lambda: plan.document() | options.study_document(study))
     return options.print_remarks(study)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from gapline.cli import options
+from gapline.cli.command import Command
 from gapline.terminal import say, say_words
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from gapline.package.replication_plan import Intended
 
 
-@click.command("replicate")
+@click.command("replicate", cls=Command)
 @click.argument("package", type=click.Path(exists=True, dir_okay=False))
 @click.option("-o", "--output", required=True, type=click.Path(file_okay=False), help="Directory of the new study.")
 @click.option("--arms", multiple=True, metavar="NAMES", help="Run these arms: names or patterns (repeatable; a,b).")
@@ -25,12 +26,8 @@ if TYPE_CHECKING:
     metavar="X",
     help="Multiply every horizon; both sides are then scored at the shorter one, which every output says.",
 )
-@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Runs at a time; as many as there are cores for.")
-@click.option(
-    "--on",
-    metavar="PLACE",
-    help="Where runs are made: local:N, dask:ADDRESS, slurm or oar (with options as slurm:partition=short,jobs=50).",
-)
+@options.jobs
+@options.place
 @click.option("--plan", is_flag=True, help="Only show what would be run; nothing is written or started.")
 @click.option("--markdown", metavar="FILE|-", help="Write what was found as Markdown.")
 @options.as_json

@@ -1,18 +1,22 @@
 """`gapline report`: the page, figures, tables, macros and methods paragraph of a study."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
 from gapline.cli import options
+from gapline.cli.command import Command
 from gapline.terminal import say_words
 
+if TYPE_CHECKING:
+    from gapline.report.canvas import Canvas
 
-@click.command("report")
+
+@click.command("report", cls=Command, more=("width", "no_title", "captions", "font_size", "grey"))
 @options.study
 @options.place
 @click.option("-o", "--output", type=click.Path(file_okay=False), help="Directory; a study has its own results/.")
-@click.option("--title", default=None, help="Title of the page.")
+@options.title
 @options.log_time
 @options.figure_formats
 @options.figures
@@ -23,11 +27,7 @@ def command(
     log_time: bool,
     formats: tuple[str, ...],
     as_json: bool,
-    width: str | None,
-    no_title: bool,
-    captions: bool,
-    font_size: float | None,
-    grey: bool,
+    canvas: "Canvas",
     **choices: Any,
 ) -> int:
     """Write one offline page, figures, tables, LaTeX macros, the methods paragraph and results.json.
@@ -43,7 +43,6 @@ def command(
     from gapline.report.drawing import FILE_FORMATS
     from gapline.report.write import PAGE, check_report_folder, write_report
 
-    canvas = options.canvas_of(width=width, no_title=no_title, captions=captions, font_size=font_size, grey=grey)
     own = len(sources) == 1 and is_study(sources[0])
     target = Path(output) if output is not None else Path(sources[0]) / RESULTS if own else Path(RESULTS)
     # Before the runs are read: that nothing can be written is known then too.
@@ -52,8 +51,7 @@ def command(
     write_report(study, target, formats=formats or FILE_FORMATS, log_time=log_time, canvas=canvas)
     if as_json:
         answer = {"directory": str(target), "page": str(target / PAGE), "results": str(target / RESULTS_FILE)}
-        options.print_json(answer | options.study_document(study))
-        return 1 if study.alarms else 0
+        return options.answer_json(study, answer)
     options.print_first(study)
     say_words(f"wrote {target / PAGE}, {RESULTS_FILE}, methods.md, methods.tex, macros.tex, figures/ and tables/")
     return 1 if study.alarms else 0

@@ -5,20 +5,17 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import options
+from gapline.cli.command import Command
 from gapline.terminal import say, say_words
 
 # Exit code: all that is left is in the hands of others.
 HELD = 4
 
 
-@click.command("run")
+@click.command("run", cls=Command)
 @options.study_directory
-@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Runs at a time; as many as there are cores for.")
-@click.option(
-    "--on",
-    metavar="PLACE",
-    help="Where runs are made: local:N, dask:ADDRESS, slurm or oar (with options as slurm:partition=short,jobs=50).",
-)
+@options.jobs
+@options.place
 @click.option("--order-seed", type=click.IntRange(min=0), help="Seed of the random order of runs; recorded with each.")
 @click.option("--rerun-noisy", is_flag=True, help="Run again what others disturbed; both attempts are kept.")
 @click.option("--no-check", is_flag=True, help="Leave the candidates to `gapline check`.")

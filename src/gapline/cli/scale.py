@@ -3,28 +3,26 @@
 import rich_click as click
 
 from gapline.cli import completion, options, output
+from gapline.cli.command import Command
 
 
 # A score below zero begins with a dash and is no option.
-@click.command("scale", context_settings={"ignore_unknown_options": True})
+@click.command("scale", cls=Command, context_settings={"ignore_unknown_options": True})
 @click.argument("scores", nargs=-1, type=float, metavar="[SCORE...]")
 @click.option("--raw-gap", "--goal", "raw_gaps", multiple=True, type=float, help="A raw gap to convert (repeatable).")
 @click.option(
     "--kernel",
     "kernels",
     multiple=True,
-    shell_complete=completion.kernels,
+    shell_complete=completion.names("kernel", *completion.KERNELS),
     help="squeezed, maxform, berthold, dimacs:THETA, raw (repeatable; default: those of the paper).",
 )
 @output.options
-@options.as_json
 def command(
     scores: tuple[float, ...],
     raw_gaps: tuple[float, ...],
     kernels: tuple[str, ...],
-    outputs: tuple[str, ...],
-    all_columns: bool,
-    as_json: bool,
+    out: output.Output,
 ) -> int:
     """Say which raw gap a score stands for under each kernel, and which score a raw gap or a goal has.
 
@@ -38,8 +36,8 @@ def command(
 
     frame = scale_table(scores, raw_gaps, kernels=kernels or SCALE_KERNELS)
     document = {"scale": frame.to_dicts()}
-    if as_json:
+    if out.as_json:
         options.print_json(document)
         return 0
-    output.show(scale_reports(frame), outputs=outputs, all_columns=all_columns, document=lambda: document)
+    out.show(scale_reports(frame), lambda: document)
     return 0

@@ -5,10 +5,11 @@ from typing import Any
 import rich_click as click
 
 from gapline.cli import completion, options, output
+from gapline.cli.command import Command
 from gapline.terminal import say_words
 
 
-@click.command("score")
+@click.command("score", cls=Command, more=("statistics", "all_columns"))
 @options.study
 @options.place
 @click.option(
@@ -29,7 +30,6 @@ from gapline.terminal import say_words
 @click.option("--intervals", is_flag=True, help="Show the interval of each mean too (--interval, --level).")
 @output.options
 @click.option("--csv", "as_csv", is_flag=True, help="Print the table as CSV, numbers in full; runs with --per-run.")
-@options.as_json
 def command(
     *,
     sources: tuple[str, ...],
@@ -37,10 +37,8 @@ def command(
     by: tuple[str, ...],
     per_run: bool,
     intervals: bool,
-    outputs: tuple[str, ...],
-    all_columns: bool,
+    out: output.Output,
     as_csv: bool,
-    as_json: bool,
     **choices: Any,
 ) -> int:
     """Score traces, campaigns or studies against references.
@@ -59,7 +57,7 @@ def command(
     ways = [name for name in statistics if name not in own] or ["mean"]
     if len(ways) > 1:
         raise UsageError(f"--statistic: expected one way to put runs together, got {listing(ways)}")
-    if as_csv and as_json:
+    if as_csv and out.as_json:
         raise UsageError("score: expected --csv or --json, got both")
     if intervals and (by or ways != ["mean"]):
         raise UsageError("--intervals: expected means by arm", hint="leave out --by and --statistic")
@@ -76,7 +74,7 @@ def command(
             read = study if number == 0 else replace(study, references=study.references[number : number + 1])
             spans = {"intervals": read.intervals, "no_intervals": read.no_intervals}
         readings.append((scores, summary, reading_text.negative_lines(scores), spans))
-        if as_json:
+        if out.as_json:
             continue
         means.append(reading_text.score_table(summary, alarms=study.alarms, **spans))
         if per_run:
@@ -95,15 +93,15 @@ def command(
         shared.pop("notes")
         return (documents[0] if len(documents) == 1 else {"readings": documents}) | shared
 
-    if as_json:
+    if out.as_json:
         options.print_json(answer())
         return 1 if study.alarms else 0
     # On the standard output, CSV is one table alone.
     options.print_first(study, err=as_csv)
     # As CSV one table alone; on a screen the means come first, the runs behind them.
-    one = as_csv or any(output.lower().endswith(".csv") for output in outputs)
+    one = as_csv or any(output.lower().endswith(".csv") for output in out.files)
     shown = runs if one and runs else [*means, *runs]
-    output.show(shown, outputs=outputs, all_columns=all_columns, document=answer, as_csv=as_csv)
+    out.show(shown, answer, as_csv=as_csv)
     if as_csv:
         return 1 if study.alarms else 0
     for line in reading_text.note_lines([line for _, _, below, _ in readings for line in below]):

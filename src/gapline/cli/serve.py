@@ -3,10 +3,11 @@
 import rich_click as click
 
 from gapline.cli import options
+from gapline.cli.command import Command
 from gapline.terminal import say
 
 
-@click.command("serve")
+@click.command("serve", cls=Command)
 @click.argument("source", default=".", type=options.study_path, metavar="[STUDY|FOLDER]")
 @click.option("--port", type=click.IntRange(0, 65535), default=8642, show_default=True, help="Port; 0 picks one.")
 @click.option(

@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from gapline.cli import options, output
+from gapline.cli import completion, options, output
 from gapline.cli import snapshot_options as words
+from gapline.cli.command import Command
 from gapline.terminal import say, say_words
 from gapline.text import counted, printable
 
@@ -18,15 +19,14 @@ _FOLDERS = click.option(
 _STORE = click.option("--store", metavar="mamut:PATH", help="A git store at hand: its commits are searched too.")
 
 
-@click.command("log")
+@click.command("log", cls=Command)
 @click.argument("file", type=click.Path(dir_okay=False))
-@click.argument("instances", nargs=-1, metavar="[INSTANCE]...", shell_complete=options.instances)
+@click.argument("instances", nargs=-1, metavar="[INSTANCE]...", shell_complete=completion.names("instance"))
 @_FOLDERS
 @_STORE
 @words.TOLERANCE
 @words.SENSE
 @output.options
-@options.as_json
 def log(
     *,
     file: str,
@@ -35,9 +35,7 @@ def log(
     store: str | None,
     tolerance: float,
     sense: str | None,
-    outputs: tuple[str, ...],
-    all_columns: bool,
-    as_json: bool,
+    out: output.Output,
 ) -> int:
     """Show the parents of a snapshot, and where the values of instances (names or patterns) come from.
 
@@ -51,7 +49,7 @@ def log(
         raise UsageError("--store: expected instances whose commits are wanted, got none", hint="'*' means all of them")
     found = snapshot_log(file, *instances, folders=folders, store=store, tolerance=tolerance, sense=sense)
     code = 1 if found.alarms or found.lineage.changed else 0
-    if as_json:
+    if out.as_json:
         options.print_json(found.document())
         return code
     for link in found.links:
@@ -59,13 +57,13 @@ def log(
     if found.steps:
         say()
         table = step_table(found.steps, store)
-        output.show([table], outputs=outputs, all_columns=all_columns, document=found.document)
+        out.show([table], found.document)
     options.print_lines("note: ", found.notes())
     options.print_lines("ALARM ", found.alarms)
     return code
 
 
-@click.command("page")
+@click.command("page", cls=Command)
 @click.argument("file", type=click.Path(dir_okay=False))
 @words.OUT
 @_FOLDERS

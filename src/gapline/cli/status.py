@@ -5,24 +5,24 @@ import shlex
 import rich_click as click
 
 from gapline.cli import options, output
+from gapline.cli.command import Command
 from gapline.terminal import say, say_words
 
 # Instances that a terminal lists one by one.
 _SHOWN = 40
 
 
-@click.command("status")
+@click.command("status", cls=Command)
 @options.study_directory
 @click.option("--plan", is_flag=True, help="Show what the contract asks for: the design, every instance, every arm.")
 @output.options
-@options.as_json
-def command(study: str, plan: bool, outputs: tuple[str, ...], all_columns: bool, as_json: bool) -> None:
+def command(study: str, plan: bool, out: output.Output) -> None:
     """Say which runs of a study are done, running, interrupted, missing or failed, and how to go on.
 
     Example: gapline status my-study --plan
     """
     if plan:
-        show_plan(study, outputs=outputs, all_columns=all_columns, as_json=as_json)
+        show_plan(study, out=out)
         return
     from gapline.contract.reading import waiting_words
     from gapline.contract.tables import model_note
@@ -60,7 +60,7 @@ def command(study: str, plan: bool, outputs: tuple[str, ...], all_columns: bool,
         "strays": status.strays,
         "resume": go_on,
     }
-    if as_json:
+    if out.as_json:
         options.print_json(answer)
         return
     waiting = counts["unchecked"]
@@ -74,7 +74,7 @@ def command(study: str, plan: bool, outputs: tuple[str, ...], all_columns: bool,
     columns = (Column("state", text=True), Column("runs", spare=0), Column("how they ended", text=True))
     table = word_table("status", "Runs by state", columns, rows)
     say()
-    output.show([table], outputs=outputs, all_columns=all_columns, document=lambda: answer)
+    out.show([table], lambda: answer)
     say()
     options.print_lines("  ", (f"{key}: {cause}" for key, cause in status.failed))
     if status.superseded:
@@ -96,15 +96,14 @@ def command(study: str, plan: bool, outputs: tuple[str, ...], all_columns: bool,
         say(f"{status.seconds_left:g} s of solving left; go on with: {go_on}")
 
 
-def show_plan(study: str, *, outputs: tuple[str, ...], all_columns: bool, as_json: bool) -> None:
+def show_plan(study: str, *, out: output.Output) -> None:
     """Show what a contract expands to, whether or not anything was run."""
     from collections import Counter
 
     import polars as pl
 
     from gapline.contract.contract import load_contract
-    from gapline.contract.design import evaluation_design, panel_design
-    from gapline.contract.plan import Plan
+    from gapline.contract.plan import Plan, evaluation_design, panel_design
     from gapline.contract.tables import model_note
     from gapline.report.table import frame_table
     from gapline.report.tables.design import design_table
@@ -135,7 +134,7 @@ def show_plan(study: str, *, outputs: tuple[str, ...], all_columns: bool, as_jso
             for arm in contract.arms
         ],
     }
-    if as_json:
+    if out.as_json:
         options.print_json(answer)
         return
     seconds = sum(cell.horizon for cell in plan.cells)
@@ -148,12 +147,12 @@ def show_plan(study: str, *, outputs: tuple[str, ...], all_columns: bool, as_jso
         design_table(design),
         frame_table("panels", "Panels", panel_design(plan), text=("panel", "instances", "sizes", "seeds")),
     ]
-    if len(contract.instances) <= _SHOWN or outputs:
+    if len(contract.instances) <= _SHOWN or out.files:
         rows = [{"instance": one.name, "panel": one.panel, "path": one.path} for one in contract.instances]
         found.append(frame_table("instances", "Instances", pl.DataFrame(rows), text=("instance", "panel", "path")))
-    if any(output.lower().endswith(".csv") for output in outputs):
+    if any(output.lower().endswith(".csv") for output in out.files):
         # Of three tables the one that has every instance is what a file of rows is for.
         found = found[-1:]
-    output.show(found, outputs=outputs, all_columns=all_columns, document=lambda: answer)
-    if len(contract.instances) > _SHOWN and not outputs:
+    out.show(found, lambda: answer)
+    if len(contract.instances) > _SHOWN and not out.files:
         say(f"each of the {len(contract.instances):,} instances: gapline status {study} --plan --json")

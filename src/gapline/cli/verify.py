@@ -3,12 +3,13 @@
 import rich_click as click
 
 from gapline.cli import options
+from gapline.cli.command import Command
 from gapline.package.checks.rows import Verification
 from gapline.terminal import say, say_words, width, wrapped
 from gapline.text import counted, printable
 
 
-@click.command("verify")
+@click.command("verify", cls=Command)
 @click.argument("source", type=click.Path(exists=True), metavar="PACKAGE|STUDY")
 @click.option("--recheck", is_flag=True, help="Run the checker again on every candidate.")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes that check, with --recheck (default: one).")

@@ -3,9 +3,10 @@
 import rich_click as click
 
 from gapline.cli import options
+from gapline.cli.command import Command
 
 
-@click.command("watch")
+@click.command("watch", cls=Command)
 @click.argument("source", type=options.study_path, metavar="STUDY")
 @click.option("--once", is_flag=True, help="Print the state of this moment and end.")
 def command(source: str, once: bool) -> int:

@@ -5,9 +5,10 @@ import io
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from glob import has_magic
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from gapline.contract.mistakes import field_mistakes, suggestion, value_mistakes
 from gapline.contract.tables import EXACT_MODEL
 from gapline.errors import listing
 from gapline.files.open_file import read_regular
-from gapline.text import natural_order
+from gapline.text import as_patterns, matches, natural_order
 
 # Steps of these are what the run is given; of anything else, an option of the solver.
 ALLOTTED = ("threads", "memory", "horizon")
@@ -92,15 +93,10 @@ def seed_list(seeds: Seeds) -> list[int]:
     return list(range(1, seeds + 1)) if isinstance(seeds, int) else list(seeds)
 
 
-def is_pattern(path: str) -> bool:
-    """Say whether a path has wildcards."""
-    return any(mark in path for mark in "*?[")
-
-
-def fits(value: str, patterns: str | Iterable[str]) -> bool:
+def fits(value: str, patterns: str | Sequence[str]) -> bool:
     """Say whether a name is one of the patterns, or fits one; no pattern at all fits everything."""
-    wanted = [patterns] if isinstance(patterns, str) else list(patterns)
-    return not wanted or any(value == pattern or fnmatchcase(value, pattern) for pattern in wanted)
+    wanted = as_patterns(patterns)
+    return not wanted or matches(value, wanted)
 
 
 def fits_size(size: int | None, rule: str) -> bool:
@@ -146,7 +142,7 @@ class _Mistakes(Exception):
 
 
 def _plain(entry: InstanceEntry, folder: Path) -> bool:
-    return not entry.csv and not (is_pattern(entry.path) and not (folder / entry.path).is_file())
+    return not entry.csv and not (has_magic(entry.path) and not (folder / entry.path).is_file())
 
 
 def _instances(entry: InstanceEntry, folder: Path) -> Iterator[Instance]:

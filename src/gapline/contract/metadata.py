@@ -222,7 +222,7 @@ METADATA_FIELDS = tuple(Metadata.model_fields)
 
 def metadata_mistakes(study: dict[str, Any]) -> Iterator[str]:
     """Find what no single field of the metadata shows, in the file's own data."""
-    for index, author in _tables(study, "authors"):
+    for index, author in entries(study, "authors"):
         where, stated = f"study.authors[{index}]", {name for name in author if author[name] not in ("", None)}
         person = stated & {"given", "family"}
         if not person and "name" not in stated:
@@ -232,7 +232,7 @@ def metadata_mistakes(study: dict[str, Any]) -> Iterator[str]:
         elif "name" in stated:
             for field in sorted(stated & {"orcid", "affiliation"}):
                 yield f"{where}.{field}: expected given and family beside it, since only people have one, got name"
-    for index, other in _tables(study, "related"):
+    for index, other in entries(study, "related"):
         identifier, kind = other.get("identifier"), other.get("kind")
         told = identifier_kind(identifier) if isinstance(identifier, str) else None
         # An address may be that of a DOI: the general kind is then right too.
@@ -263,8 +263,9 @@ def _target(value: object) -> str | None:
     return f"relation {value.get('relation')} of {value.get('identifier')!r}" if isinstance(value, dict) else None
 
 
-def _tables(study: dict[str, Any], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    found = study.get(name, [])
+def entries(data: dict[str, Any], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the tables of a list, each with its place; whatever else stands there is a mistake of its own."""
+    found = data.get(name, [])
     for index, entry in enumerate(found if isinstance(found, list) else []):
         if isinstance(entry, dict):
             yield index, entry

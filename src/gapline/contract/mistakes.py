@@ -4,6 +4,7 @@ import re
 import types
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from glob import has_magic
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin
@@ -19,7 +20,7 @@ from gapline.contract.contract import (
     Contract,
     default_name,
 )
-from gapline.contract.metadata import metadata_mistakes
+from gapline.contract.metadata import entries, metadata_mistakes
 from gapline.contract.names import (
     check_statistic_name,
     parse_kernel_name,
@@ -101,7 +102,7 @@ def place(steps: Sequence[int | str]) -> str:
 
 def cross_mistakes(data: dict[str, Any], contract: Contract | None = None) -> list[str]:
     """Find what no single field shows, in the file's own data: it also speaks when a field elsewhere is wrong."""
-    arms = [arm for _, arm in _entries(data, "arms")] if contract is None else [a.model_dump() for a in contract.arms]
+    arms = [arm for _, arm in entries(data, "arms")] if contract is None else [a.model_dump() for a in contract.arms]
     return [
         *metadata_mistakes(_table(data, "study")),
         *_name_mistakes(data),
@@ -115,10 +116,10 @@ def cross_mistakes(data: dict[str, Any], contract: Contract | None = None) -> li
 def missing_files(data: dict[str, Any], folder: Path) -> list[str]:
     """Name each instance whose file is not there, with the closest file beside it."""
     mistakes = []
-    for index, entry in _entries(data, "instances"):
+    for index, entry in entries(data, "instances"):
         path = entry.get("path")
         # What wildcards find is there.
-        if isinstance(path, str) and not (folder / path).is_file() and not any(mark in path for mark in "*?["):
+        if isinstance(path, str) and not (folder / path).is_file() and not has_magic(path):
             beside = (folder / path).parent
             near = [other.name for other in beside.iterdir()] if beside.is_dir() else []
             mistakes.append(
@@ -131,7 +132,7 @@ def unknown_solvers(data: dict[str, Any]) -> Iterator[str]:
     """Name each arm whose solver is neither one of ours nor one that an installed package brings."""
     # Asked only here: looking for entry points costs time, and a reader of results needs no solver.
     plugins = sorted({point.name for point in entry_points(group=SOLVER_ENTRY_POINTS)} - set(SOLVERS))
-    for index, arm in _entries(data, "arms"):
+    for index, arm in entries(data, "arms"):
         name = arm.get("solver")
         if isinstance(name, str) and name and name not in (*SOLVERS, *plugins, "command"):
             yield _bad_name(f"arms[{index}].solver", name, (*SOLVERS, *plugins, "command"))
@@ -139,11 +140,11 @@ def unknown_solvers(data: dict[str, Any]) -> Iterator[str]:
 
 def _name_mistakes(data: dict[str, Any]) -> Iterator[str]:
     # Of patterns, lists and ladders `expand` says what is there twice.
-    arms = [(index, entry.get("name")) for index, entry in _entries(data, "arms") if "ladder" not in entry]
+    arms = [(index, entry.get("name")) for index, entry in entries(data, "arms") if "ladder" not in entry]
     instances = []
-    for index, entry in _entries(data, "instances"):
+    for index, entry in entries(data, "instances"):
         path = entry.get("path")
-        if "csv" in entry or (isinstance(path, str) and any(mark in path for mark in "*?[")):
+        if "csv" in entry or (isinstance(path, str) and has_magic(path)):
             continue
         instances.append((index, entry.get("name") or (default_name(path) if isinstance(path, str) else None)))
     for kind, named in (("arms", arms), ("instances", instances)):
@@ -163,7 +164,7 @@ def _name_mistakes(data: dict[str, Any]) -> Iterator[str]:
 
 
 def _arm_mistakes(data: dict[str, Any]) -> Iterator[str]:
-    for index, arm in _entries(data, "arms"):
+    for index, arm in entries(data, "arms"):
         command = arm.get("command", [])
         if arm.get("solver") == "command" and command == []:
             yield f'arms[{index}].command: missing; solver = "command" needs the program and its arguments'
@@ -186,7 +187,7 @@ def _objective_mistakes(data: dict[str, Any]) -> Iterator[str]:
     if not isinstance(objective, dict):
         return
     yield from _transform_mistakes("objective", objective, objective)
-    for index, entry in _entries(data, "instances"):
+    for index, entry in entries(data, "instances"):
         if "sense" in entry or "transform" in entry:
             yield from _transform_mistakes(f"instances[{index}]", entry, objective | entry)
     checker = objective.get("checker")
@@ -249,10 +250,8 @@ def _score_mistakes(data: dict[str, Any]) -> Iterator[str]:
 def _horizons(data: dict[str, Any]) -> list[float]:
     """Return the horizons that runs will have, as far as they are numbers."""
     common = _table(data, "time").get("horizon")
-    stated = [entry.get("horizon", common) for _, entry in _entries(data, "instances")]
-    stated += [
-        entry["horizon"] for kind in ("arms", "where") for _, entry in _entries(data, kind) if "horizon" in entry
-    ]
+    stated = [entry.get("horizon", common) for _, entry in entries(data, "instances")]
+    stated += [entry["horizon"] for kind in ("arms", "where") for _, entry in entries(data, kind) if "horizon" in entry]
     return [horizon for horizon in stated if isinstance(horizon, int | float) and horizon > 0]
 
 
@@ -290,13 +289,6 @@ def suggestion(name: str, valid: Sequence[str]) -> str:
 def _table(data: dict[str, Any], name: str) -> dict[str, Any]:
     found = data.get(name, {})
     return found if isinstance(found, dict) else {}
-
-
-def _entries(data: dict[str, Any], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    found = data.get(name, [])
-    for index, entry in enumerate(found if isinstance(found, list) else []):
-        if isinstance(entry, dict):
-            yield index, entry
 
 
 def _walk(steps: Sequence[int | str], model: type[BaseModel]) -> tuple[list[int | str], Any]:

@@ -9,8 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from gapline.contract.file_names import slug
-from gapline.contract.layout import JOURNALS
+from gapline.contract.layout import JOURNALS, slug
 from gapline.contract.tables import RunKey
 from gapline.journal.read import Journal, JournalState, Outcome, read_journal
 from gapline.journal.records import Order

@@ -17,8 +17,7 @@ from gapline.campaign.assembly import RunTrace
 from gapline.campaign.campaign import Campaign
 from gapline.campaign.join import OTHER_REASON
 from gapline.campaign.store import RUNS_FILE, open_campaign, read_manifest, save_campaign
-from gapline.contract.file_names import slug
-from gapline.contract.layout import BUILT, CAMPAIGN, JOURNALS, MANIFEST, OPTIONS_FILE
+from gapline.contract.layout import BUILT, CAMPAIGN, JOURNALS, MANIFEST, OPTIONS_FILE, slug
 from gapline.contract.tables import RUN_KEY, Reason, RunKey
 from gapline.errors import GaplineError
 from gapline.files.atomic_write import write_atomically

@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from gapline.contract.file_names import file_slug
+from gapline.contract.layout import file_slug
 from gapline.files.atomic_write import write_atomically
 from gapline.files.open_file import most_bytes, read_regular, reason_of
 from gapline.journal.line import seal, unseal

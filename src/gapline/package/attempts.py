@@ -9,8 +9,7 @@ from typing import IO, Any
 
 import msgspec
 
-from gapline.contract.file_names import slug
-from gapline.contract.layout import JOURNALS
+from gapline.contract.layout import JOURNALS, slug
 from gapline.contract.tables import RunKey
 from gapline.errors import IntegrityError, listing
 from gapline.files.open_file import open_regular, reason_of

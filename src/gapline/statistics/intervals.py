@@ -67,6 +67,9 @@ def joint_level(pull: Floats, strata: NDArray[np.int64], *, level: float, seed: 
     >>> abs(joint_level(same, np.zeros(3, np.int64), level=0.95) - 0.95) < 0.01
     True
     """
+    # No panel has the two instances that an interval needs.
+    if not pull.size:
+        return level
     moments = stratified_moments(pull, strata)
     moving = moments.error > 0
     if np.count_nonzero(moving) < 2:

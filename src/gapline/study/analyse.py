@@ -173,8 +173,7 @@ class Analysis(Shown):
         contract, cells = self.study.contract, self.study.cells
         if contract is None or self.study.coverage.planned is None:
             return None
-        from gapline.contract.design import evaluation_design
-        from gapline.contract.plan import Plan
+        from gapline.contract.plan import Plan, evaluation_design
 
         # Of what the study looks at: a filter takes cells away.
         state = {RunKey(*row[:3]): row[3] for row in cells.select(*RUN_KEY, "state").iter_rows()}

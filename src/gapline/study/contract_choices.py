@@ -1,28 +1,35 @@
-"""Choices that a contract states, and facts that it changed after the runs."""
+"""Choices that a contract states, the code that they name, and facts that it changed after the runs."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from gapline.contract.choices import choice_fields, find_choice, is_set
 from gapline.contract.layout import CAMPAIGN, CARRIED_REFERENCES, CONTRACT_FILE
+from gapline.contract.names import WeightCode, check_statistic_name, keep_weight, split_python_name
 from gapline.contract.tables import EXACT_MODEL, RUN_KEY, RunKey
+from gapline.contract.user_code import refuse_code
+from gapline.errors import listing
 from gapline.files.open_file import read_document
 from gapline.references.policy import Policy
-from gapline.scoring.scores import DEFAULT_GOALS
-from gapline.statistics.bootstrap import DRAWS
-from gapline.statistics.estimate import DEFAULT_METHOD
-from gapline.text import as_patterns
+from gapline.scoring.user_functions import Weight, as_weight, load_kernel, load_statistic, load_weight
 
 if TYPE_CHECKING:
     from gapline.contract.contract import Contract
     from gapline.journal.register import Register
 
 Pair = tuple[str, str]
-DEFAULT_KERNEL = "squeezed"
-LEVEL = 0.95
-DRAW_SEED = 1
+(DEFAULT_KERNEL,) = find_choice("kernels")[1].default
+# What a contract says of the runs that were to be made: the runs themselves say what it was.
+_OF_RUNS = ("horizon", "snapshots", "checker")
+# What traces do not carry of a contract, in the order in which it is printed.
+_OF_TRACES = (
+    "policy", "kernels", "weight", "weighting", "goals", "transform", "time_scale", "sense", "validation", "contrasts",
+    "interval", "level", "draws", "seed", "simultaneous",
+)  # fmt: skip
 
 
 def read_contract(folder: Path | None) -> "tuple[Contract | None, str | None, Register | None]":
@@ -38,30 +45,26 @@ def read_contract(folder: Path | None) -> "tuple[Contract | None, str | None, Re
 
 
 def declared_choices(contract: "Contract | None") -> dict[str, Any]:
-    """Return what a contract declares, by the names of `open_study`."""
+    """Return what a contract declares, by the names of `open_study`, and what else is read of it."""
     if contract is None:
         return {}
-    return {
+    stated = {
+        name: reduce(getattr, field.split("."), contract)
+        for field, name in choice_fields().items()
+        if name not in _OF_RUNS
+    }
+    return stated | {
         "kernels": tuple(contract.score.kernels),
         "statistics": tuple(contract.score.statistics),
-        "weight": contract.score.weight,
-        "goals": tuple(contract.score.goals),
-        "weighting": contract.aggregate.weighting,
-        "time_scale": contract.time.scale,
+        "goals": lead_goals(contract.score.goals),
         "transform": contract.transforms,
         "sense": contract.senses,
         "stated_sense": contract.stated_senses,
-        "validation": contract.objective.validation,
         "policy": None if contract.reference.policy == "retrospective" else contract.reference.policy,
         "tolerance": contract.reference.tolerance,
         "contrasts": tuple((a, b) for a, b in contract.aggregate.contrasts),
         "tier_two": tuple(arm.name for arm in contract.arms if arm.tier == 2),
         "exact": tuple(arm.name for arm in contract.arms if arm.model == EXACT_MODEL),
-        "interval": contract.aggregate.bootstrap.method,
-        "simultaneous": contract.aggregate.simultaneous,
-        "draws": contract.aggregate.bootstrap.draws,
-        "seed": contract.aggregate.bootstrap.seed,
-        "level": contract.aggregate.bootstrap.level,
         "title": contract.study.title or contract.study.name,
     }
 
@@ -86,37 +89,70 @@ def score_options(
     `carried` where the snapshot lies beside the traces, and need not be named; `arms` are those that the traces have.
     """
     stated = declared_choices(contract)
-    goals = lead_goals(stated["goals"])
-    options: list[tuple[str, ...]] = []
+    present = {arm.name for arm in contract.arms} if arms is None else set(arms)
+    compared = present - set(stated["tier_two"])
+    stated["contrasts"] = tuple(pair for pair in stated["contrasts"] if compared.issuperset(pair))
+    # A snapshot that was known before the runs is so again; runs that are maximised say so themselves.
+    stated["policy"] = stated["policy"] if stated["policy"] in (Policy.ANALYSIS, "both") else None
+    stated["sense"] = "min" if {*stated["stated_sense"].values()} == {"min"} else None
     # In this order, as the study itself looks for them.
     places = [folder / contract.reference.snapshot] if contract.reference.snapshot else []
     files = [place for place in (*places, folder / CAMPAIGN / CARRIED_REFERENCES) if place.is_file()]
-    options += [("--snapshot", str(file)) for file in files[:1] if not carried]
-    if stated["policy"] in (Policy.ANALYSIS, "both"):
-        options.append(("--policy", stated["policy"]))
-    options += [("--kernel", name) for name in stated["kernels"] if stated["kernels"] != (DEFAULT_KERNEL,)]
-    options += [("--weight", stated["weight"])] if stated["weight"] != "uniform" else []
-    options += [("--weighting", stated["weighting"])] if stated["weighting"] != "panel" else []
-    options += [("--goal", repr(goal)) for goal in goals if goals != DEFAULT_GOALS]
-    options += [("--transform", text) for text in as_patterns(stated["transform"]) if text != "none"]
-    options += [("--time-scale", f"{host}={factor!r}") for host, factor in stated["time_scale"].items()]
-    # Runs that are maximised say so themselves.
-    options += [("--sense", "min")] if {*stated["stated_sense"].values()} == {"min"} else []
-    options += [("--validation", "solver")] if stated["validation"] == "solver" else []
-    present = {arm.name for arm in contract.arms} if arms is None else set(arms)
-    compared = present - set(stated["tier_two"])
-    options += [("--contrast", a, b) for a, b in stated["contrasts"] if {a, b} <= compared]
-    # As a study without a contract has them.
-    usual = {"interval": DEFAULT_METHOD, "level": LEVEL, "draws": DRAWS, "seed": DRAW_SEED}
-    options += [(f"--{name}", str(stated[name])) for name, value in usual.items() if stated[name] != value]
-    options += [("--simultaneous",)] if stated["simultaneous"] else []
-    return [part for option in options for part in option]
+    options = ["--snapshot", str(files[0])] if files and not carried else []
+    for name in _OF_TRACES:
+        choice, value = find_choice(name)[1], stated[name]
+        option = f"--{(choice.option or name).partition('/')[0].replace('_', '-')}"
+        # The direction is assumed where nothing states it, which is not the same as stating it.
+        if not is_set(value) or (value == choice.default and name != "sense"):
+            continue
+        if isinstance(value, Mapping):
+            value = tuple(f"{key}={factor!r}" for key, factor in value.items())
+        for one in value if isinstance(value, tuple) else (value,):
+            options += [option] if one is True else [option, *(one if isinstance(one, tuple) else [str(one)])]
+    return options
 
 
 def lead_goals(goals: Sequence[float]) -> tuple[float, ...]:
     """Put the first positive goal in front: a lead of 0 would show who found the reference itself."""
     lead = next((goal for goal in goals if goal > 0), None)
     return tuple(goals) if lead is None else (lead, *(goal for goal in goals if goal != lead))
+
+
+def load_functions(
+    folder: Path | None, given: Mapping[str, Any], stated: Mapping[str, Any], noticed: list[str]
+) -> tuple[str, ...]:
+    """Import the functions that are named, and return the statistics; what a contract names needs leave to run."""
+    allow_code = given.get("allow_code", False)
+    kernels, statistics = given.get("kernels"), given.get("statistics")
+    wanted = [name for name in kernels or stated.get("kernels", ()) if split_python_name(name)]
+    found = tuple(statistics or stated.get("statistics", ()))
+    for name in found:
+        check_statistic_name(name)
+    if not allow_code and not kernels and wanted:
+        refuse_code(wanted, folder, where=f"{folder}/{CONTRACT_FILE}: score.kernel")
+    if not allow_code and not statistics and found:
+        noticed.append(f"statistics of the contract are left out, as its code may not run: {listing(found)}")
+        found = ()
+    for name in wanted:
+        load_kernel(name, folder=folder if allow_code else None)
+    for name in found:
+        load_statistic(name, folder=folder if allow_code else None)
+    return found
+
+
+def load_time_weight(folder: Path | None, given: Mapping[str, Any], chosen: Weight) -> str:
+    """Return the name of the time weight, its function loaded where it is one; a contract's needs leave to run."""
+    if not isinstance(chosen, str):
+        made = as_weight(chosen)
+        # Steps under a name of the caller's: from here on everything goes by the name.
+        named = made.code is WeightCode.STEPS and not made.name.startswith("steps:")
+        return keep_weight(made).name if named else made.name
+    if split_python_name(chosen):
+        allow_code = given.get("allow_code", False)
+        if not allow_code and "weight" not in given:
+            refuse_code([chosen], folder, where=f"{folder}/{CONTRACT_FILE}: score.weight", option="--weight")
+        load_weight(chosen, folder=folder if allow_code else None)
+    return chosen
 
 
 # The columns of the runs that record a field of the contract's table [time].

@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from gapline.campaign.campaign import Campaign
+from gapline.contract.choices import choice_values
 from gapline.contract.instance_set import common_instances
 from gapline.contract.ladders import find_ladders
 from gapline.contract.reading import Coverage, ReferenceLabel
@@ -20,15 +20,6 @@ from gapline.scoring.run_references import count_coverage
 
 if TYPE_CHECKING:
     from gapline.contract.contract import Contract
-
-
-class Missing(StrEnum):
-    """What becomes of planned cells without a whole attempt; they are counted in every caption either way."""
-
-    LEAVE_OUT = "leave-out"
-    COMMON = "common"
-    EMPTY = "empty"
-    REFUSE = "refuse"
 
 
 def plan_cells(
@@ -67,16 +58,14 @@ def without_waiting(campaign: Campaign, unchecked: Unchecked) -> tuple[Campaign,
     return replace(campaign, runs=runs.join(waiting, on=RUN_KEY, how="anti", maintain_order="left")), waiting
 
 
-def absent_cells(cells: pl.DataFrame | None, missing: str | Missing) -> tuple[Missing, pl.DataFrame]:
-    """Return what becomes of planned cells without a whole attempt, and these cells."""
-    try:
-        rule = Missing(missing)
-    except ValueError:
-        raise UsageError(f"missing: expected {listing(Missing)}, got {missing!r}") from None
+def absent_cells(cells: pl.DataFrame | None, missing: str) -> pl.DataFrame:
+    """Return the planned cells without a whole attempt, which one rule of `--missing` refuses."""
+    if missing not in (rules := choice_values("missing")):
+        raise UsageError(f"missing: expected {listing(rules)}, got {missing!r}")
     if cells is None:
-        return rule, pl.DataFrame()
+        return pl.DataFrame()
     absent = cells.filter(pl.col("state") != "done")
-    if rule is Missing.REFUSE and absent.height:
+    if missing == "refuse" and absent.height:
         shown = listing(
             (f"{RunKey(*row[:3])} ({row[3]})" for row in absent.select(*RUN_KEY, "state").iter_rows()), most=5
         )
@@ -88,7 +77,7 @@ def absent_cells(cells: pl.DataFrame | None, missing: str | Missing) -> tuple[Mi
             hint="run them (`gapline run`), or count them as empty (`--missing empty`)",
         )
     # A run that waits for its verdict is whole: it never counts as one that found nothing.
-    return rule, absent.filter(pl.col("state") != "unchecked")
+    return absent.filter(pl.col("state") != "unchecked")
 
 
 def shared_runs(

@@ -256,20 +256,9 @@ class Study(Shown):
             policies=[entry.policy for entry in references],
             statistics=self.statistics,
         )
+        chosen = {"weight": weight or self.weight, "weighting": None}
         return tuple(
-            replace(
-                scores,
-                reading=replace(
-                    scores.reading,
-                    reference=entry.label,
-                    tier_two=self.tier_two,
-                    instance_set=self.instance_set,
-                    checker=self.checker,
-                    packages=self.packages,
-                    origins=self.origins,
-                    coverage=self._coverage_against(entry.label),
-                ),
-            )
+            replace(scores, reading=self.reading_of(entry, **chosen))
             for scores, entry in zip(found, references, strict=True)
         )
 

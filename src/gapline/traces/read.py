@@ -1,6 +1,6 @@
 """`gapline.read`: a trace file, a campaign or study directory, a frame, records, or several of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from glob import glob, has_magic
 from pathlib import Path
@@ -14,7 +14,7 @@ from gapline.campaign.diagnostics import Diagnostics
 from gapline.campaign.join import join_campaigns
 from gapline.campaign.remote import is_url, local_path, matching_urls
 from gapline.campaign.store import open_campaign
-from gapline.contract.choices import InputChoices, Sense, TimeUnit
+from gapline.contract.choices import InputChoices, SourceChoices, takes_choices
 from gapline.contract.layout import JOURNALS, campaign_directory, is_study
 from gapline.contract.result_table import Shown
 from gapline.errors import TraceError, UsageError, listing, near
@@ -69,20 +69,8 @@ def _moments(name: str, values: Any) -> pl.Series:
     return pl.Series(name, values if unit in ("ms", "us", "ns") else values.astype(f"{values.dtype.kind}8[us]"))
 
 
-def read(
-    source: Any,
-    /,
-    *,
-    columns: str | Mapping[str, str] | None = None,
-    decimal: str | None = None,
-    sense: Sense | None = None,
-    time_unit: TimeUnit | None = None,
-    number_runs: bool = False,
-    sort_rows: bool = False,
-    allow_empty: bool = False,
-    strict: bool = False,
-    checker: str | None = None,
-) -> Campaign:
+@takes_choices(SourceChoices)
+def read(source: Any, /, **choices: Unpack[SourceChoices]) -> Campaign:
     """Read a campaign from whatever holds one.
 
     Parameters
@@ -93,48 +81,14 @@ def read(
         a campaign directory, a package or a trace (`s3://bucket/campaign`); a pattern of such paths
         (`traces/*.jsonl`); any frame that speaks the Arrow PyCapsule interface (pandas, polars, pyarrow, duckdb); a
         list of records; or a list of any of these, which must hold disjoint runs.
-    columns
-        The table's own names of columns that a trace needs: `arm=solver,time=elapsed` or a mapping.
-    decimal
-        "," where the table has decimal commas.
-    sense
-        "min" or "max" where the source does not state the direction of the objective. Without it, a source whose
-        objectives rise over time is refused.
-    time_unit
-        Unit of the times in a table: `s` (the default), `ms`, `us`, `ns`, `min`, `h` or `clock` (`0:01:10`). `epoch`
-        and `iso` are dates, which count from the column `started`, or with `epoch-first` and `iso-first` from the
-        first row of each run. The horizon is in seconds; a column mapping states units too (`time=ms:elapsed`,
-        `horizon=min:limit`).
-    number_runs, sort_rows
-        What it means that time goes back within one arm, instance and seed of a table: a new run begins there, which
-        is numbered after the others, or the rows of one run are out of order. Without them, rows are sorted where
-        that is plausible; otherwise the table is refused.
-    allow_empty
-        Accept a source whose candidates are all later than the horizon, or all rejected: its runs count as empty.
-    strict
-        Refuse a source with problems: cells that are no numbers, rows with too few fields, a last line without a line
-        end. Otherwise they are named and counted in `Campaign.diagnostics`.
-    checker
-        Of a study directory or a package: count the verdicts of this checker (`cvrp`, `cvrp 1.0`) instead of the
-        contract's.
+    {choices}
 
     >>> campaign = read([{"arm": "a", "instance": "i", "seed": 1, "time": 0.5, "objective": 12.0}])
     >>> campaign.diagnostics.notes
     ('no `valid` column: candidates count as valid because the solver said so',)
     """
-    campaign = read_in_parts(
-        source,
-        columns=columns,
-        decimal=decimal,
-        sense=sense,
-        time_unit=time_unit,
-        number_runs=number_runs,
-        sort_rows=sort_rows,
-        allow_empty=allow_empty,
-        strict=strict,
-        checker=checker,
-    )
-    campaign = with_notes(campaign, check_source(campaign, allow_empty=allow_empty))
+    campaign = read_in_parts(source, **choices)
+    campaign = with_notes(campaign, check_source(campaign, allow_empty=choices.get("allow_empty", False)))
     return gathered(judged_direction(campaign, source))
 
 
@@ -147,20 +101,12 @@ def judged_direction(campaign: Campaign, source: Any) -> Campaign:
 
 
 @naming_packages()
-def read_in_parts(
-    source: Any,
-    /,
-    *,
-    columns: str | Mapping[str, str] | None = None,
-    decimal: str | None = None,
-    strict: bool = False,
-    checker: str | None = None,
-    **stated: Unpack[InputChoices],
-) -> Campaign:
+def read_in_parts(source: Any, /, **choices: Unpack[SourceChoices]) -> Campaign:
     """Read as `read` does, leave the columns of several sources where they are, and do not judge the direction."""
-    dialect = Dialect.parse(columns, decimal, **stated)
+    rows: Any = {name: choices[name] for name in InputChoices.__annotations__ if name in choices}  # type: ignore[literal-required]
+    dialect, checker = Dialect.parse(choices.get("columns"), choices.get("decimal"), **rows), choices.get("checker")
     campaign = _read(source, dialect) if checker is None else _judged(source, dialect, checker)
-    if strict:
+    if choices.get("strict"):
         refuse_problems(campaign.diagnostics)
     return state_sense(campaign, dialect.sense)
 
