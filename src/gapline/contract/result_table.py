@@ -19,8 +19,9 @@ class Shown:
     __slots__ = ()
 
     def to_polars(self) -> pl.DataFrame:
-        """Return the table that it stands for, as a Polars frame."""
-        raise NotImplementedError
+        """Return the table that it stands for, as a Polars frame; of several tables, the first of its fields."""
+        values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+        return next(value for value in values if isinstance(value, pl.DataFrame))
 
     def to_pandas(self) -> Any:
         """Return the same table as a pandas frame."""
@@ -51,10 +52,6 @@ class ResultTable(Shown):
 
     frame: pl.DataFrame
 
-    def to_polars(self) -> pl.DataFrame:
-        """Return the frame."""
-        return self.frame
-
     def __len__(self) -> int:
         return self.frame.height
 
@@ -73,10 +70,11 @@ def as_document(value: Any) -> dict[str, Any]:
     >>> as_document(ReferenceLabel("frozen", "bks", "sha256:1"))
     {'policy': 'frozen', 'name': 'bks', 'digest': 'sha256:1', 'unreferenced': []}
     """
-    return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
 
 
-def _plain(value: Any) -> Any:
+def as_json(value: Any) -> Any:
+    """Return a result, or any nest of results, for JSON."""
     if hasattr(value, "document"):
         return value.document()
     if isinstance(value, pl.DataFrame):
@@ -84,7 +82,7 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "__dataclass_fields__"):
         return as_document(value)
     if isinstance(value, Mapping):
-        return {name: _plain(inner) for name, inner in value.items()}
+        return {name: as_json(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
+        return [as_json(inner) for inner in value]
     return value.value if isinstance(value, Enum) else value

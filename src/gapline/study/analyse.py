@@ -14,7 +14,7 @@ import polars as pl
 
 from gapline.contract.argument_checks import expect
 from gapline.contract.reading import ReferenceLabel
-from gapline.contract.result_table import Shown
+from gapline.contract.result_table import Shown, as_json
 from gapline.contract.tables import RUN_KEY, RunKey
 from gapline.envelope.build import Envelopes
 from gapline.measures.areas import curve_areas
@@ -288,9 +288,7 @@ class Analysis(Shown):
     @cached_property
     def no_ranks(self) -> str | None:
         """Why nothing is ranked by the classical rank methods, or None where it is."""
-        if self.study.no_intervals is not None:
-            return self.study.no_intervals
-        return self.study.why_unranked
+        return self.study.no_intervals or self.study.why_unranked
 
     @cached_property
     def ranks(self) -> MeanRanks | None:
@@ -313,9 +311,8 @@ class Analysis(Shown):
             return None
         study = self.study
         pairs = [*study.declared, *remaining_pairs(study.declared, study.ranked_arms)]
-        bounded = parse_kernel(study.kernels[0]).before is not None
         areas = None
-        if bounded:
+        if parse_kernel(study.kernels[0]).before is not None:
             areas = curve_areas(
                 study.envelopes,
                 study.snapshot,
@@ -340,9 +337,8 @@ class Analysis(Shown):
         study = self.study
         if study.envelopes.scale.signed:
             return ()
-        pairs = list(study.declared)
-        if not pairs and study.ranking is not None and study.ranking.frame.height > 1:
-            pairs = [tuple(study.ranking.frame["arm"][:2])]
+        best = [] if study.ranking is None else study.ranking.frame["arm"][:2].to_list()
+        pairs = study.declared or ([(best[0], best[1])] if len(best) > 1 else [])
         return tuple(
             attainment_difference(study.envelopes, study.snapshot, a, b, relative=study.relative) for a, b in pairs
         )
@@ -371,55 +367,52 @@ class Analysis(Shown):
 
     @cached_property
     def _events(self) -> list[Events]:
-        runs = self.study.envelopes.runs
-        members = [rows for _, rows in group_rows(runs, ["arm"])]
-        column = reference_column(self.study.snapshot, self.study.envelopes)
-        return collect_groups(self.study.envelopes, column, members, relative=self.study.relative)
+        envelopes = self.study.envelopes
+        members = [rows for _, rows in group_rows(envelopes.runs, ["arm"])]
+        column = reference_column(self.study.snapshot, envelopes)
+        return collect_groups(envelopes, column, members, relative=self.study.relative)
 
     def document(self) -> dict[str, Any]:
         """Return the JSON of `gapline analyse --json`."""
         study = self.study
-        intervals, differences, ranks = study.intervals, study.contrasts, study.ranking
-        return {
-            "reading": study.reading.document(),
-            "readings": [{"reference": name, **label.document()} for name, label in self.labels.items()],
-            "health": [
-                row | {"rejected_by_reason": _reasons(self.health, row)} for row in self.health.frame.to_dicts()
-            ],
-            "design": None if self.design is None else self.design.to_dicts(),
-            "ladders": {name: ladder.frame.to_dicts() for name, ladder in self.ladders.items()},
-            "completeness": self.completeness.to_dicts(),
-            "metrics": self.metrics.document(),
-            "references": None if self.references is None else self.references.document(),
-            "transforms": None if self.transforms is None else self.transforms.document(),
-            "complementarity": self.complementarity.document()
-            | {"reading": study.reading_of(study.folded, kernels=(self.kernels[0].name,)).document()},
-            "horizon": self.horizon.document(),
-            "cutoffs": self.cutoffs.document(),
-            "robustness": self.robustness.document(),
-            "bootstrap": {"kernel": study.kernels[0]}
-            | {name: getattr(study, name) for name in ("weighting", "interval", "level", "draws", "seed")},
-            "intervals": None if intervals is None else intervals.frame.to_dicts(),
-            "contrasts": None if differences is None else differences.frame.to_dicts(),
-            "ranking": None if ranks is None else ranks.frame.to_dicts(),
-            "no_intervals": study.no_intervals,
-            **self.neighbours_document(),
-            "power": self.power.frame.to_dicts(),
-        }
+        tables = {name: getattr(study, name) for name in ("intervals", "contrasts", "ranking")}
+        found: dict[str, Any] = as_json(
+            {
+                "reading": study.reading,
+                "readings": [{"reference": name, **label.document()} for name, label in self.labels.items()],
+                "health": [
+                    row | {"rejected_by_reason": _reasons(self.health, row)} for row in self.health.frame.to_dicts()
+                ],
+                "design": self.design,
+                "ladders": {name: ladder.frame for name, ladder in self.ladders.items()},
+                "completeness": self.completeness,
+                "metrics": self.metrics,
+                "references": self.references,
+                "transforms": self.transforms,
+                "complementarity": self.complementarity.document()
+                | {"reading": study.reading_of(study.folded, kernels=(self.kernels[0].name,))},
+                "horizon": self.horizon,
+                "cutoffs": self.cutoffs,
+                "robustness": self.robustness,
+                "bootstrap": {"kernel": study.kernels[0]}
+                | {name: getattr(study, name) for name in ("weighting", "interval", "level", "draws", "seed")},
+                **{name: None if table is None else table.frame for name, table in tables.items()},
+                "no_intervals": study.no_intervals,
+                **self.neighbours_document(),
+                "power": self.power.frame,
+            }
+        )
+        return found
 
     def neighbours_document(self) -> dict[str, Any]:
         """Return the classical measures for JSON, under the names that `analyse --json` and `results.json` share."""
         averages = {} if self.averages is None else {row["arm"]: row for row in self.averages.frame.to_dicts()}
+        chosen = {name: getattr(self, name) for name in ("par", "shift", "score_shift")}
         return {
             "neighbours": [row | averages.get(row["arm"], {}) for row in self.neighbours.to_dicts()],
-            "neighbour_choices": {
-                "par": self.par,
-                "shift": self.shift,
-                "score_shift": self.score_shift,
-                **self._drawn,
-            },
-            "ranks": None if self.ranks is None else self.ranks.document(),
-            "ratings": None if self.ratings is None else self.ratings.document(),
+            "neighbour_choices": chosen | self._drawn,
+            "ranks": as_json(self.ranks),
+            "ratings": as_json(self.ratings),
             "neighbour_pairs": None if self.neighbour_pairs is None else self.neighbour_pairs.frame.to_dicts(),
             "no_ranks": self.no_ranks,
         }

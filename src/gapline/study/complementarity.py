@@ -45,10 +45,6 @@ class Complementarity(Shown):
         """The selected pairs, nearest scores first."""
         return self.pairs.filter("selected").drop("selected").sort("d_score", "panel", "a", "b")
 
-    def to_polars(self) -> pl.DataFrame:
-        """Return every pair with its differences."""
-        return self.pairs
-
     def caption(self) -> str:
         """Return what it is, in one line."""
         chosen = f"{self.contrasts.height} of {self.pairs.height} pairs selected"

@@ -23,11 +23,11 @@ from gapline.contract.tables import CUTOFF_FLIPS, CUTOFF_SCORES
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.native.compilation import compiled
-from gapline.scoring.events import in_threads, steps_apart
+from gapline.scoring.events import in_threads
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import Kernel, parse_kernel
-from gapline.statistics.cells import TIE, Cells, sign
-from gapline.study.horizon_sweep import HorizonSweep, SweepCurve
+from gapline.statistics.cells import Cells, sign
+from gapline.study.horizon_sweep import HorizonSweep, SweepCurve, find_crossings
 
 Floats = NDArray[np.float64]
 KINDS = ("early-log", "end-log")
@@ -66,10 +66,6 @@ class CutoffSweep(Shown):
     swaps: tuple[CutoffSwap, ...] | None
     sweep: HorizonSweep
     compared: tuple[str, ...]
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return the scores by kind of weight, cutoff and arm."""
-        return self.scores
 
     def caption(self) -> str:
         """Return what it is, in one line."""
@@ -202,25 +198,14 @@ def find_cutoff_swaps(
     one: SweepCurve, other: SweepCurve, kind: str, horizon: float, least: float
 ) -> tuple[CutoffSwap, ...]:
     """Find the exact cutoffs, from the least one on, at which the order of two arms changes; ties are no swap."""
-    times, apart = steps_apart((one.time, one.value), (other.time, other.value))
-    names = {-1: one.arm, 1: other.arm}
-    # The compiled walk cannot grow its output: it counts all swaps, and is repeated where they did not fit.
-    most = 64
-    while True:
-        at, side = np.empty(most), np.empty((most, 2), np.int64)
-        found = _cutoff_swaps(times, apart, horizon, least, kind == "end-log", TIE, at, side)
-        if found <= most:
-            break
-        most = found
+    found = find_crossings(_cutoff_swaps, one, other, horizon, least, kind == "end-log")
     # Found from the horizon down.
-    return tuple(
-        CutoffSwap(kind, float(at[k]), names[int(side[k, 0])], names[int(side[k, 1])]) for k in reversed(range(found))
-    )
+    return tuple(CutoffSwap(kind, at, below, above) for at, below, above in reversed(found))
 
 
 @compiled(nogil=True)
 def _cutoff_swaps(times, apart, horizon, least, end, tie, out_at, out_side):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Walk down from the horizon, in elapsed or remaining time; `side` is who leads below a swap and above it."""
+    """Walk down from the horizon, in elapsed or remaining time; `side` is who leads below a swap."""
     size = len(times)
     while size > 0 and times[size - 1] >= horizon:
         size -= 1
@@ -243,8 +228,7 @@ def _cutoff_swaps(times, apart, horizon, least, end, tie, out_at, out_side):  # 
             if leader * side < 0:
                 if found < len(out_at):
                     crossing = high * np.exp(above / apart[k])
-                    out_at[found] = min(max(crossing, low), high)
-                    out_side[found, 0], out_side[found, 1] = side, leader
+                    out_at[found], out_side[found] = min(max(crossing, low), high), side
                 found += 1
             leader = side
     return found

@@ -17,6 +17,7 @@ either kind and a little noise, and each such campaign is judged like the real o
 
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -129,25 +130,29 @@ def judge_gate(
     Missing runs fail every gate, unless they are allowed: half of a campaign proves nothing. `empty` says that no run
     found a solution, which fails every gate.
     """
-    asked = _parse_question(question)
+    if question not in list(Question):
+        raise UsageError(f"question of a gate: expected {listing(Question)}, got {question!r}")
+    asked = Question(question)
     if not (np.isfinite(limit) and limit >= 0):
         raise UsageError(f"limit of a gate: expected a number of 0 or more, got {limit:g}")
     check_level(error)
     if not error < 0.5:
         raise UsageError(f"error of a gate: expected a share below 0.5, got {error:g}")
+    blank = partial(_blank, asked, limit, error)
     if empty:
-        return _blank(asked, limit, error, NO_SOLUTION)
+        return blank(NO_SOLUTION)
+    # Even an interval that looks fine over half of the runs is no evidence.
+    missing = f"{len(absent):,} runs are missing: {listing(absent, most=5)}" if absent and not allow_missing else None
     # A one-sided statement is an end of the two-sided interval that leaves as much out on either side.
     found = estimate.judge(method=method, level=1 - 2 * error)
     if found.low is None or found.high is None:
-        # First of all: an interval over half of the runs may look fine, and is no evidence.
-        if absent and not allow_missing:
-            return _blank(asked, limit, error, _missing(absent))
+        if missing:
+            return blank(missing)
         if estimate.tied or estimate.flat:
-            return _without_spread(asked, limit, error, estimate)
+            return blank(*_without_spread(asked, limit, estimate))
         raise GaplineError(f"gate {asked}: expected an interval, got none: {found.reason}")
     bound = found.low if asked is Question.WORSE else found.high
-    because = _missing(absent) if absent and not allow_missing else _verdict(asked, bound, limit)
+    because = missing or _verdict(asked, bound, limit)
     lower, upper = simulate_ends(estimate, method=method, level=1 - 2 * error, seed=seed)
     ends = -lower if asked is Question.WORSE else upper
     # Every method moves its ends with the difference, so one simulation serves every true difference: an arm at a
@@ -206,12 +211,6 @@ def simulate_ends(
     return low, high
 
 
-def _parse_question(name: str | Question) -> Question:
-    if name in list(Question):
-        return Question(name)
-    raise UsageError(f"question of a gate: expected {listing(Question)}, got {name!r}")
-
-
 def _verdict(question: Question, bound: float, limit: float) -> str | None:
     if question is Question.WORSE:
         return f"worse by more than {limit:g}" if bound > limit else None
@@ -220,20 +219,14 @@ def _verdict(question: Question, bound: float, limit: float) -> str | None:
     return None if bound < -limit else "not shown to be better" + (f" by more than {limit:g}" if limit else "")
 
 
-def _missing(absent: tuple[str, ...]) -> str:
-    return f"{len(absent):,} runs are missing: {listing(absent, most=5)}"
-
-
-def _without_spread(question: Question, limit: float, error: float, estimate: Estimate) -> Gate:
-    """Judge differences that are all alike: of their size nothing but the size itself is known."""
+def _without_spread(question: Question, limit: float, estimate: Estimate) -> tuple[str | None, str]:
+    """Judge differences that are all alike, of which nothing but their size is known: why it fails, and the basis."""
     basis = no_spread_words(estimate)
     if estimate.tied:
-        because = "not shown to be better: " + basis if question is Question.SUPERIOR else None
-    elif question is Question.WORSE:
-        because = f"worse by more than {limit:g}" if estimate.value > limit + TIE else None
-    else:
-        because = f"undecidable: {basis}"
-    return _blank(question, limit, error, because, basis)
+        return "not shown to be better: " + basis if question is Question.SUPERIOR else None, basis
+    if question is Question.WORSE:
+        return _verdict(question, estimate.value, limit) if estimate.value > limit + TIE else None, basis
+    return f"undecidable: {basis}", basis
 
 
 def no_spread_words(estimate: Estimate) -> str:

@@ -5,8 +5,8 @@ horizon H is Λ(H) = (A(t) + g·(H - t)) / H until the next breakpoint. Two arms
 which is piecewise linear, crosses zero. No grid is involved.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
@@ -25,7 +25,7 @@ from gapline.native.compensated_sums import two_sum
 from gapline.native.compilation import compiled
 from gapline.references.choice import References, as_snapshot
 from gapline.scoring.curve import group_rows
-from gapline.scoring.events import Events, collect_groups, in_threads
+from gapline.scoring.events import Events, collect_groups, in_threads, steps_apart
 from gapline.scoring.kernels import Kernel, parse_kernel
 from gapline.scoring.run_references import reference_column
 from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
@@ -110,11 +110,7 @@ class HorizonSweep(Shown):
             "horizon": self.horizon,
             "relative": self.relative,
             "scores": self.table().to_dicts(),
-            "swaps": [
-                {"a": a, "b": b, "horizon": swap.horizon, "before": swap.before, "after": swap.after}
-                for (a, b), swaps in self.swaps.items()
-                for swap in swaps
-            ],
+            "swaps": [{"a": a, "b": b, **asdict(swap)} for (a, b), swaps in self.swaps.items() for swap in swaps],
         }
 
 
@@ -198,16 +194,25 @@ def sweep_curve(arm: str, events: Events, weights: Floats, kernel: Kernel) -> Sw
 
 def find_swaps(one: SweepCurve, other: SweepCurve, horizon: float) -> tuple[Swap, ...]:
     """Find the exact horizons at which the order of two arms changes; ties in between are no swap."""
-    # The compiled walk cannot grow its output: it counts all swaps, and is repeated where they did not fit.
-    most = 64
-    while True:
-        at, leader = np.empty(most), np.empty(most, np.int64)
-        found = _swaps(one.time, one.value, other.time, other.value, horizon, TIE, at, leader)
-        if found <= most:
-            break
-        most = found
+    return tuple(Swap(at, before, after) for at, after, before in find_crossings(_swaps, one, other, horizon))
+
+
+def find_crossings(
+    walk: Callable[..., int], one: SweepCurve, other: SweepCurve, *given: object
+) -> list[tuple[float, str, str]]:
+    """Return where a compiled walk over the difference of two curves finds another leader: place, new and old leader.
+
+    In the walk a leader is -1 for the first arm and 1 for the other.
+    """
+    times, apart = steps_apart((one.time, one.value), (other.time, other.value))
     names = {-1: one.arm, 1: other.arm}
-    return tuple(Swap(float(at[k]), names[-int(leader[k])], names[int(leader[k])]) for k in range(found))
+    # The compiled walk cannot grow its output: it counts all swaps, and is repeated where they did not fit.
+    found, most = 64, 0
+    while found > most:
+        most = found
+        at, side = np.empty(most), np.empty(most, np.int64)
+        found = walk(times, apart, *given, TIE, at, side)
+    return [(float(at[k]), names[int(side[k])], names[-int(side[k])]) for k in range(found)]
 
 
 @compiled(nogil=True)
@@ -233,43 +238,29 @@ def _sweep(run, time, gap, weights, before, last, out_time, out_value, out_area)
 
 
 @compiled(nogil=True)
-def _swaps(time_a, value_a, time_b, value_b, horizon, tie, out_at, out_leader):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Walk through both curves; `leader` is -1 where the first arm has the smaller score from there on, else 1."""
-    i, j, now = 0, 0, 0.0
+def _swaps(times, apart, horizon, tie, out_at, out_leader):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Walk up to the horizon along the area between the curves; its sign says who has the smaller score."""
     area, lost = 0.0, 0.0
     leader, found = 0, 0
-    while now < horizon:
-        end = horizon
-        if i + 1 < len(time_a) and time_a[i + 1] < end:
-            end = time_a[i + 1]
-        if j + 1 < len(time_b) and time_b[j + 1] < end:
-            end = time_b[j + 1]
-        slope = value_a[i] - value_b[j]
-        piece = slope * (end - now)
+    for k in range(len(times)):
+        now = times[k]
+        if now >= horizon:
+            break
+        end = min(times[k + 1], horizon) if k + 1 < len(times) else horizon
         start = area + lost
-        area, error = two_sum(area, piece)
+        area, error = two_sum(area, apart[k] * (end - now))
         lost += error
         stop = area + lost
         # Differences of scores below the tie tolerance are ties, so areas are judged against it times the horizon.
-        side = 0
-        if stop > tie * end:
-            side = 1
-        elif stop < -tie * end:
-            side = -1
+        side = 1 if stop > tie * end else (-1 if stop < -tie * end else 0)
         if side * leader < 0:
-            crossing = now if slope == 0.0 else now - start / slope
+            crossing = now if apart[k] == 0.0 else now - start / apart[k]
             if found < len(out_at):
-                out_at[found] = min(max(crossing, now), end)
-                out_leader[found] = side
+                out_at[found], out_leader[found] = min(max(crossing, now), end), side
             found += 1
         # A tie keeps the leader: two arms that meet and part again have not swapped.
         if side != 0:
             leader = side
-        now = end
-        while i + 1 < len(time_a) and time_a[i + 1] <= now:
-            i += 1
-        while j + 1 < len(time_b) and time_b[j + 1] <= now:
-            j += 1
     return found
 
 

@@ -64,12 +64,15 @@ class Readings:
 
     def outside(self, reference: int, kernel: int) -> NDArray[np.bool_]:
         """Mark, arms × panels, where a kernel is out of its envelope: Berthold's gap with a run below its reference."""
-        shape = (len(self.cells.arms), len(self.cells.panels))
-        if self.kernels[kernel].code is not KernelCode.BERTHOLD:
-            return np.zeros(shape, np.bool_)
-        flat = self.cells.arm * shape[1] + self.cells.panel[self.cells.unit]
-        found = np.bincount(flat, weights=self.beaten[reference].astype(np.float64), minlength=shape[0] * shape[1])
-        return np.asarray(found.reshape(shape) > 0)
+        found = np.zeros((len(self.cells.arms), len(self.cells.panels)), np.bool_)
+        if self.kernels[kernel].code is KernelCode.BERTHOLD:
+            beaten = self.beaten[reference]
+            found[self.cells.arm[beaten], self.cells.panel[self.cells.unit[beaten]]] = True
+        return found
+
+    def count(self, marked: NDArray[np.bool_]) -> list[int]:
+        """Return how many of each arm's runs are marked."""
+        return np.bincount(self.cells.arm[marked], minlength=len(self.cells.arms)).tolist()
 
     def unranked(self, reference: int, kernel: int) -> bool:
         """Say whether a kernel ranks no arms, by the rule of `Scores.why_unranked`."""

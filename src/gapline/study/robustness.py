@@ -53,10 +53,6 @@ class Robustness(Shown):
     verdicts: pl.DataFrame
     left_out: tuple[str, ...]
 
-    def to_polars(self) -> pl.DataFrame:
-        """Return a line per contrast."""
-        return self.summary
-
     def caption(self) -> str:
         """Return what it is, in one line."""
         return f"{self.summary.height} contrasts under {self.verdicts.height} choices"

@@ -1,7 +1,9 @@
 """Metric and reference sensitivity: which orderings of arms another kernel or snapshot would reverse."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -117,10 +119,6 @@ class MetricSensitivity(Shown):
         """The kernel that others are compared with."""
         return str(self.pooled["kernel"][0])
 
-    def to_polars(self) -> pl.DataFrame:
-        """Return the pooled scores under every kernel."""
-        return self.pooled
-
     def caption(self) -> str:
         """Return what it is, in one line."""
         found = f"{len(self.reversals)} reversals among {self.pairs} pairs against {self.lead}"
@@ -142,33 +140,26 @@ def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
     is shown, marked `out_of_envelope` and given no rank.
     """
     pooled, counts, ratios, kernel_ratios = [], [], [], []
-    cells = readings.cells
-    runs = np.bincount(cells.arm, minlength=len(cells.arms))
-    for r, reference in enumerate(readings.names):
-        leading = readings.pooled(r, 0)
-        for k, kernel in enumerate(readings.kernels):
-            means = readings.pooled(r, k)
-            outside = np.any(readings.outside(r, k), axis=1)
-            ranks = readings.ranks(r, k)
-            for row, arm in enumerate(cells.arms):
-                tier = 2 if arm in readings.tier_two else 1
-                mean, beaten = finite_or_none(means[row]), bool(outside[row])
-                pooled.append((arm, tier, kernel.name, reference, mean, ranks.get(row), beaten))
-                if k:
-                    kernel_ratios.append((arm, tier, kernel.name, reference, mean_ratio(leading[row], means[row])))
-            values, zero = readings.scores[r][:, k], readings.tolerance
-            tests = [values < -zero, np.abs(values) <= zero, values > zero]
-            # Only a threshold can saturate: the score ties with that of an empty run.
-            if kernel.code is KernelCode.DIMACS:
-                tests.append(np.abs(values - (kernel.parameter - 1.0)) <= TIE)
-            found = [np.bincount(cells.arm, weights=test, minlength=len(cells.arms)).astype(int) for test in tests]
-            for row, arm in enumerate(cells.arms):
-                signs = [int(count[row]) for count in found[:3]]
-                saturated = int(found[3][row]) if len(found) > 3 else None
-                counts.append((arm, kernel.name, reference, int(runs[row]), saturated, *signs))
-            for one, other in readings.pairs:
-                ratio = mean_ratio(means[one], means[other])
-                ratios.append((cells.arms[one], cells.arms[other], kernel.name, reference, ratio))
+    cells, zero = readings.cells, readings.tolerance
+    runs = readings.count(np.ones(len(cells.arm), np.bool_))
+    tiers = [2 if arm in readings.tier_two else 1 for arm in cells.arms]
+    for (r, reference), (k, kernel) in product(enumerate(readings.names), enumerate(readings.kernels)):
+        angle = (kernel.name, reference)
+        leading, means = readings.pooled(r, 0), readings.pooled(r, k)
+        outside = np.any(readings.outside(r, k), axis=1).tolist()
+        ranks = readings.ranks(r, k)
+        values = readings.scores[r][:, k]
+        signs = [readings.count(test) for test in (values < -zero, np.abs(values) <= zero, values > zero)]
+        # Only a threshold can saturate: the score ties with that of an empty run.
+        saturated: Sequence[int | None] = [None] * len(cells.arms)
+        if kernel.code is KernelCode.DIMACS:
+            saturated = readings.count(np.abs(values - (kernel.parameter - 1.0)) <= TIE)
+        for row, (arm, tier) in enumerate(zip(cells.arms, tiers, strict=True)):
+            pooled.append((arm, tier, *angle, finite_or_none(means[row]), ranks.get(row), outside[row]))
+            counts.append((arm, *angle, runs[row], saturated[row], *(number[row] for number in signs)))
+            if k:
+                kernel_ratios.append((arm, tier, *angle, mean_ratio(leading[row], means[row])))
+        ratios += [(cells.arms[a], cells.arms[b], *angle, mean_ratio(means[a], means[b])) for a, b in readings.pairs]
     by_arm = pl.DataFrame(counts, schema=METRIC_RUNS, orient="row")
     whole = by_arm.group_by("kernel", "reference", maintain_order=True)
     return MetricSensitivity(
@@ -203,14 +194,10 @@ def mean_ratio(a: float | None, b: float | None) -> float | None:
 
 
 def _reversals(readings: Readings) -> list[Reversal]:
-    found = []
-    for r in range(len(readings.names)):
-        for k in range(1, len(readings.kernels)):
-            found += find_reversals(readings, (r, 0), (r, k))
-    for r in range(1, len(readings.names)):
-        for k in range(len(readings.kernels)):
-            found += find_reversals(readings, (0, k), (r, k))
-    return found
+    references, kernels = range(len(readings.names)), range(len(readings.kernels))
+    other_kernels = [((r, 0), (r, k)) for r in references for k in kernels[1:]]
+    other_references = [((0, k), (r, k)) for r in references[1:] for k in kernels]
+    return [one for angles in (*other_kernels, *other_references) for one in find_reversals(readings, *angles)]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -229,10 +216,6 @@ class ReferenceSensitivity(Shown):
     reversals: tuple[Reversal, ...]
     weight: str
     weighting: str
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return the pooled scores under both references."""
-        return self.shift
 
     def caption(self) -> str:
         """Return what it is, in one line."""
@@ -255,14 +238,11 @@ def reference_sensitivity(readings: Readings, /) -> ReferenceSensitivity:
     shift, negative, reversals = [], [], []
     for k, kernel in enumerate(readings.kernels):
         old, new = readings.pooled(before, k), readings.pooled(after, k)
-        below = [
-            np.bincount(cells.arm, weights=readings.scores[r][:, k] < -readings.tolerance, minlength=len(cells.arms))
-            for r in (before, after)
-        ]
+        below = [readings.count(readings.scores[r][:, k] < -readings.tolerance) for r in (before, after)]
         for row, arm in enumerate(cells.arms):
             values = (old[row], new[row], new[row] - old[row])
             shift.append((arm, kernel.name, *map(finite_or_none, values)))
-            negative.append((arm, kernel.name, int(below[0][row]), int(below[1][row])))
+            negative.append((arm, kernel.name, below[0][row], below[1][row]))
         reversals += find_reversals(readings, (before, k), (after, k)) if before != after else []
     return ReferenceSensitivity(
         before=readings.names[before],

@@ -72,10 +72,6 @@ class TransformSensitivity(Shown):
     choices: tuple[Choice, ...]
     left_out: tuple[str, ...]
 
-    def to_polars(self) -> pl.DataFrame:
-        """Return the pooled scores under every transform."""
-        return self.pooled
-
     def caption(self) -> str:
         """Return what it is, in one line."""
         found = f"{len(self.reversals)} reversals among {self.pairs} pairs against {self.base}"
