@@ -32,12 +32,13 @@ def expanded(folder, instances, base="instances", **choices):
         file.touch()
     if rows is not None:
         (folder / "instances.csv").write_text(rows)
-    result = expand_contract(ContractFile.model_validate(tomllib.loads(HEAD + blocks)), folder)
-    assert result.mistakes == []
-    facts = {one.name: (one.path, one.panel, one.size) for one in result.contract.instances}
+    contract, mistakes = expand_contract(ContractFile.model_validate(tomllib.loads(HEAD + blocks)), folder)
+    assert contract is not None
+    assert mistakes == []
+    facts = {one.name: (one.path, one.panel, one.size) for one in contract.instances}
     meant = {one.name: (f"{base}/{one.name}{one.suffix}", panels[one.name], one.size) for one in instances}
     assert facts == meant
-    return blocks, rows is not None, result.contract
+    return blocks, rows is not None, contract
 
 
 def test_folders_of_sizes_are_one_pattern(tmp_path):

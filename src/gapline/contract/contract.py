@@ -380,8 +380,7 @@ def load_contract(path: str | Path, *, files: bool = False) -> Contract:
         raise ContractError(str(file), mistakes)
     contract: Contract | None = None
     try:
-        expanded = expand_contract(ContractFile.model_validate(data), file.parent)
-        contract, mistakes = expanded.contract, expanded.mistakes
+        contract, mistakes = expand_contract(ContractFile.model_validate(data), file.parent)
     except ValidationError as error:
         mistakes = field_mistakes(error, ContractFile)
     mistakes += cross_mistakes(data, contract)

@@ -6,7 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from glob import has_magic
 from itertools import product
@@ -41,47 +41,43 @@ _FIELD = re.compile(r"\{(\w+)\}")
 _NUMBERS = {"size": int, "horizon": float, "threads": int, "memory": int, "seeds": int}
 
 
-@dataclass(slots=True)
-class Expanded:
-    """The contract in full (None where a mistake leaves none), and the mistakes that only this shows."""
+def expand_contract(file: ContractFile, folder: Path) -> tuple[Contract | None, list[str]]:
+    """Put every instance and every arm by itself; `folder` is the study directory, where patterns are looked for.
 
-    contract: Contract | None = None
-    mistakes: list[str] = field(default_factory=list)
-
-
-def expand_contract(file: ContractFile, folder: Path) -> Expanded:
-    """Put every instance and every arm by itself; `folder` is the study directory, where patterns are looked for."""
-    expanded = Expanded()
+    Returned are the contract in full, None where a mistake leaves none, and the mistakes that only this shows.
+    """
+    mistakes: list[str] = []
     instances: list[tuple[str, Instance]] = []
-    for number, entry in enumerate(file.instances):
-        place = f"instances[{number}]"
-        try:
-            instances += [(place, one) for one in _instances(entry, folder)]
-        except _Mistakes as found:
-            expanded.mistakes += [f"{place}.{mistake}" for mistake in found.mistakes]
     arms: list[tuple[str, Arm]] = []
+    for number, entry in enumerate(file.instances):
+        with _noting(f"instances[{number}]", mistakes) as place:
+            instances += [(place, one) for one in _instances(entry, folder)]
     for number, arm in enumerate(file.arms):
-        place = f"arms[{number}]"
-        try:
+        with _noting(f"arms[{number}]", mistakes) as place:
             arms += [(place, one) for one in _ladder(arm)]
-        except _Mistakes as found:
-            expanded.mistakes += [f"{place}.{mistake}" for mistake in found.mistakes]
     several = {f"instances[{n}]" for n, entry in enumerate(file.instances) if not _plain(entry, folder)}
     several |= {f"arms[{n}]" for n, arm in enumerate(file.arms) if arm.ladder}
-    expanded.mistakes += _repeated(instances, several, hint='name = "{parent}/{stem}" tells them apart')
-    expanded.mistakes += _repeated(arms, several, hint='name = "mine-{threads}" tells steps apart')
-    if expanded.mistakes:
-        return expanded
+    mistakes += _repeated(instances, several, hint='name = "{parent}/{stem}" tells them apart')
+    mistakes += _repeated(arms, several, hint='name = "mine-{threads}" tells steps apart')
+    if mistakes:
+        return None, mistakes
     contract = Contract.model_construct(
         **{name: getattr(file, name) for name in Contract.model_fields if name not in ("seeds", "instances", "arms")},
         seeds=seed_list(file.seeds),
         instances=[one for _, one in instances],
         arms=[one for _, one in arms],
     )
-    expanded.mistakes += _selector_mistakes(contract, arms)
-    if not expanded.mistakes:
-        expanded.contract = contract
-    return expanded
+    mistakes += _selector_mistakes(contract, arms)
+    return None if mistakes else contract, mistakes
+
+
+@contextmanager
+def _noting(place: str, mistakes: list[str]) -> Iterator[str]:
+    """Note the mistakes of an entry under its place in the file."""
+    try:
+        yield place
+    except _Mistakes as found:
+        mistakes += [f"{place}.{mistake}" for mistake in found.mistakes]
 
 
 def seed_list(seeds: Seeds) -> list[int]:
@@ -97,6 +93,13 @@ def fits(value: str, patterns: str | Sequence[str]) -> bool:
     """Say whether a name is one of the patterns, or fits one; no pattern at all fits everything."""
     wanted = as_patterns(patterns)
     return not wanted or matches(value, wanted)
+
+
+def idle_patterns(where: str, patterns: str | Sequence[str], known: Sequence[str], what: str) -> Iterator[str]:
+    """Name each pattern that no known name fits: it is a slip, and would leave out runs in silence."""
+    for pattern in as_patterns(patterns):
+        if not any(fits(name, pattern) for name in known):
+            yield f"{where}: expected {what}, got {pattern!r}, which none fits{suggestion(pattern, known)}"
 
 
 def fits_size(size: int | None, rule: str) -> bool:
@@ -303,15 +306,11 @@ def _ladder(entry: ArmEntry) -> Iterator[Arm]:
         name = _put(entry.name, words)
         if name == entry.name:
             name = " ".join([entry.name, *(f"{step}={word}" for step, word in words.items())])
-        command = [_put(part, words) for part in entry.command]
+        named = {"name": name, "command": [_put(part, words) for part in entry.command], "step_of": entry.name}
         given = {step: value for step, value in steps.items() if step in ALLOTTED}
-        options = dict(entry.options) | {step: value for step, value in steps.items() if step not in ALLOTTED}
+        options = entry.options | {step: value for step, value in steps.items() if step not in ALLOTTED}
         try:
-            yield Arm.model_validate(
-                facts
-                | given
-                | {"name": name, "command": command, "options": options, "steps": steps, "step_of": entry.name}
-            )
+            yield Arm.model_validate(facts | given | named | {"options": options, "steps": steps})
         except ValidationError as error:
             raise _Mistakes(*(f"ladder.{word}" for word in field_mistakes(error, Arm))) from None
 
@@ -356,11 +355,7 @@ def _selector_mistakes(contract: Contract, arms: list[tuple[str, Arm]]) -> Itera
     for number, rule_table in enumerate(contract.where):
         place = f"where[{number}]"
         for kind, known in known_names.items():
-            patterns = getattr(rule_table, kind)
-            for pattern in [patterns] if isinstance(patterns, str) else patterns:
-                if not any(fits(name, pattern) for name in known):
-                    near = suggestion(pattern, known)
-                    yield f"{place}.{kind}: expected the name of one, got {pattern!r}, which none fits{near}"
+            yield from idle_patterns(f"{place}.{kind}", getattr(rule_table, kind), known, "the name of one")
         if rule_table.size and not _SIZE.fullmatch(rule_table.size.strip()):
             yield f"{place}.size: expected <=50, >50, =100 or 20..50, got {rule_table.size!r}"
         elif rule_table.size and not any(fits_size(one.size, rule_table.size) for one in contract.instances):

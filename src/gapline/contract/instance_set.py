@@ -5,7 +5,8 @@ therefore exist only among arms that ran the same instances.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.contract.ladders import find_ladders
+from gapline.contract.result_table import as_document
 from gapline.contract.row_groups import Numbered
 from gapline.errors import listing
 from gapline.text import counted
@@ -77,14 +79,7 @@ class InstanceSet:
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
-        return {
-            "rule": self.rule,
-            "arms": list(self.arms),
-            "instances": self.instances,
-            "others": [asdict(other) for other in self.others],
-            "left_out": self.left_out,
-            "reason": self.reason,
-        }
+        return as_document(self)
 
 
 def decide_instance_set(
@@ -123,14 +118,14 @@ def decide_instance_set(
     """
     names, has = _instances_of_arms(runs)
     compared = [row for row, name in enumerate(names) if name not in tier_two]
+    unranked = partial(InstanceSet, rule, left_out=left_out)
     if len(compared) < 2:
-        return InstanceSet(rule, left_out=left_out)
+        return unranked()
     table = runs.table if isinstance(runs, Numbered) else runs
     if "steps" in table.columns:
         found = set(table.filter(pl.col("steps") > 0)["arm"])
         if found.isdisjoint(names[row] for row in compared):
-            reason = NO_COMPARED_SOLUTION if found else NO_SOLUTION
-            return InstanceSet(rule, left_out=left_out, reason=reason)
+            return unranked(reason=NO_COMPARED_SOLUTION if found else NO_SOLUTION)
     if ladders is None:
         ladders = list(find_ladders(table).values())
     if rule == COMMON and not has[_asked(names, compared, ladders)].all(axis=0).any():
@@ -147,14 +142,13 @@ def decide_instance_set(
     most = max(sizes.values())
     if most < 2:
         what = "two solvers" if any(names[row] in step_of for row in compared) else "two arms"
-        return InstanceSet(rule, left_out=left_out, reason=f"no {what} ran the same instances")
+        return unranked(reason=f"no {what} ran the same instances")
     instances = {key: int(has[rows[0]].sum()) for key, rows in groups.items() if sizes[key] == most}
     largest = max(instances.values())
     best = [key for key, count in instances.items() if count == largest]
     if len(best) > 1:
         on = counted(largest, "instance")
-        reason = f"{len(best)} groups of {most} arms ran {on} each, and not the same ones"
-        return InstanceSet(rule, left_out=left_out, reason=reason)
+        return unranked(reason=f"{len(best)} groups of {most} arms ran {on} each, and not the same ones")
     ranked = groups[best[0]]
     shared = has[ranked[0]]
     return InstanceSet(

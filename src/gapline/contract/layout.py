@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,7 +78,7 @@ class Identity:
 
     def document(self) -> dict[str, str]:
         """Return it for JSON."""
-        return {"name": self.name, "sha256": self.sha256, "swhid": self.swhid}
+        return asdict(self)
 
 
 class PackedInstance(msgspec.Struct, frozen=True):

@@ -3,7 +3,7 @@
 import re
 import types
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from glob import has_magic
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -113,19 +113,15 @@ def cross_mistakes(data: dict[str, Any], contract: Contract | None = None) -> li
     ]
 
 
-def missing_files(data: dict[str, Any], folder: Path) -> list[str]:
+def missing_files(data: dict[str, Any], folder: Path) -> Iterator[str]:
     """Name each instance whose file is not there, with the closest file beside it."""
-    mistakes = []
     for index, entry in entries(data, "instances"):
         path = entry.get("path")
         # What wildcards find is there.
         if isinstance(path, str) and not (folder / path).is_file() and not has_magic(path):
             beside = (folder / path).parent
             near = [other.name for other in beside.iterdir()] if beside.is_dir() else []
-            mistakes.append(
-                f"instances[{index}].path: expected a file, got {path!r}{suggestion(Path(path).name, near)}"
-            )
-    return mistakes
+            yield f"instances[{index}].path: expected a file, got {path!r}{suggestion(Path(path).name, near)}"
 
 
 def unknown_solvers(data: dict[str, Any]) -> Iterator[str]:
@@ -148,19 +144,16 @@ def _name_mistakes(data: dict[str, Any]) -> Iterator[str]:
             continue
         instances.append((index, entry.get("name") or (default_name(path) if isinstance(path, str) else None)))
     for kind, named in (("arms", arms), ("instances", instances)):
-        counts = Counter(name for _, name in named if isinstance(name, str))
+        hint = "; give one of them a name" if kind == "instances" else ""
         seen = set()
         for index, name in named:
-            if isinstance(name, str) and counts[name] > 1:
-                if name in seen:
-                    hint = "; give one of them a name" if kind == "instances" else ""
-                    yield f"{kind}[{index}].name: expected a unique name, got {name!r} again{hint}"
-                seen.add(name)
+            if isinstance(name, str) and name in seen:
+                yield f"{kind}[{index}].name: expected a unique name, got {name!r} again{hint}"
+            seen |= {name} if isinstance(name, str) else set()
     seeds = data.get("seeds")
-    if isinstance(seeds, list):
-        repeated = [seed for seed, count in Counter(s for s in seeds if isinstance(s, int)).items() if count > 1]
-        if repeated:
-            yield f"seeds: expected each seed once, got {', '.join(map(str, repeated))} again"
+    counts = Counter(seed for seed in seeds if isinstance(seed, int)) if isinstance(seeds, list) else Counter[int]()
+    if repeated := [str(seed) for seed, count in counts.items() if count > 1]:
+        yield f"seeds: expected each seed once, got {', '.join(repeated)} again"
 
 
 def _arm_mistakes(data: dict[str, Any]) -> Iterator[str]:
@@ -208,8 +201,8 @@ def _transform_mistakes(where: str, entry: dict[str, Any], whole: dict[str, Any]
     rules = transform if isinstance(transform, list) else [transform]
     if not all(isinstance(rule, str) for rule in rules):
         return
+    # Rules for some instances say nothing about the sense of the others.
     try:
-        # Rules for some instances say nothing about the sense of the others.
         parsed = parse_transforms(rules)[0] if where == "objective" else Transform.parse(transform)
     except UsageError as error:
         yield _as_mistake(where, error)
@@ -224,27 +217,16 @@ def _transform_mistakes(where: str, entry: dict[str, Any], whole: dict[str, Any]
 
 def _score_mistakes(data: dict[str, Any]) -> Iterator[str]:
     score = _table(data, "score")
-    kernel = score.get("kernel", [])
-    for name in [kernel] if isinstance(kernel, str) else kernel if isinstance(kernel, list) else []:
-        if isinstance(name, str):
-            try:
-                parse_kernel_name(name)
-            except UsageError as error:
-                yield _as_mistake("score", error)
-    own = score.get("statistics", [])
-    for name in own if isinstance(own, list) else []:
-        if isinstance(name, str):
-            try:
-                check_statistic_name(name)
-            except UsageError as error:
-                yield _as_mistake("score", error)
+    kernels, statistics = score.get("kernel", []), score.get("statistics", [])
+    kernels = [kernels] if isinstance(kernels, str) else kernels
+    for names, check in ((kernels, parse_kernel_name), (statistics, check_statistic_name)):
+        for name in names if isinstance(names, list) else []:
+            if isinstance(name, str):
+                yield from _refusal("score", check, name)
     weight = score.get("weight", "uniform")
     # A function is not imported because a contract names it: what it weighs is seen where it may run.
     if isinstance(weight, str) and split_python_name(weight) is None:
-        try:
-            parse_weight(weight).check_horizons(_horizons(data))
-        except UsageError as error:
-            yield _as_mistake("score", error)
+        yield from _refusal("score", lambda: parse_weight(weight).check_horizons(_horizons(data)))
 
 
 def _horizons(data: dict[str, Any]) -> list[float]:
@@ -253,6 +235,14 @@ def _horizons(data: dict[str, Any]) -> list[float]:
     stated = [entry.get("horizon", common) for _, entry in entries(data, "instances")]
     stated += [entry["horizon"] for kind in ("arms", "where") for _, entry in entries(data, kind) if "horizon" in entry]
     return [horizon for horizon in stated if isinstance(horizon, int | float) and horizon > 0]
+
+
+def _refusal(where: str, check: Callable[..., object], *given: Any) -> Iterator[str]:
+    """Find what a function of another module refuses."""
+    try:
+        check(*given)
+    except UsageError as error:
+        yield _as_mistake(where, error)
 
 
 def _as_mistake(where: str, error: UsageError) -> str:

@@ -14,10 +14,9 @@ import msgspec
 import polars as pl
 
 from gapline.contract.contract import Arm, Contract, Instance, ReplicatesTable, Where
-from gapline.contract.expansion import chosen, fits, fits_size, seed_list
+from gapline.contract.expansion import chosen, fits, fits_size, idle_patterns, seed_list
 from gapline.contract.ladders import ladder_names
 from gapline.contract.layout import JOURNALS, slug
-from gapline.contract.mistakes import suggestion
 from gapline.contract.names import parse_weight, split_python_name
 from gapline.contract.tables import DESIGN, PANEL_DESIGN, RunKey
 from gapline.errors import UsageError
@@ -172,11 +171,8 @@ def part_mistakes(contract: Contract) -> Iterator[str]:
         return
     panels = list(dict.fromkeys(one.panel for one in contract.instances))
     for kind, known in (("arms", [arm.name for arm in contract.arms]), ("panels", panels)):
-        for pattern in getattr(part, kind):
-            if not any(fits(name, pattern) for name in known):
-                what = f"the name of {'an arm' if kind == 'arms' else 'a panel'}"
-                near = suggestion(pattern, known)
-                yield f"replicates.{kind}: expected {what}, got {pattern!r}, which none fits{near}"
+        what = f"the name of {'an arm' if kind == 'arms' else 'a panel'}"
+        yield from idle_patterns(f"replicates.{kind}", getattr(part, kind), known, what)
     seeds = sorted(planned_seeds(contract))
     for seed in part.seeds:
         if seed not in seeds:
@@ -253,17 +249,10 @@ def panel_design(plan: Plan, /) -> pl.DataFrame:
     for panel, cells in panels.items():
         sizes = sorted({cell.instance.size for cell in cells if cell.instance.size is not None})
         seeds = Counter((cell.arm.name, cell.instance.name) for cell in cells)
-        rows.append(
-            {
-                "panel": panel,
-                "instances": len({cell.instance.name for cell in cells}),
-                "sizes": "" if not sizes else f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}",
-                "seeds": _several(seeds.values(), joined=" or "),
-                "arms": len({cell.arm.name for cell in cells}),
-                "runs": len(cells),
-            }
-        )
-    return pl.DataFrame(rows, schema=PANEL_DESIGN)
+        instances, arms = (len({run[part] for run in seeds}) for part in (1, 0))
+        between = " to ".join(map(str, dict.fromkeys([*sizes[:1], *sizes[-1:]])))
+        rows.append((panel, instances, between, _several(seeds.values(), joined=" or "), arms, len(cells)))
+    return pl.DataFrame(rows, schema=PANEL_DESIGN, orient="row")
 
 
 def _group(arm: Arm) -> tuple[int, str, tuple[str, ...]]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gapline.contract.instance_set import InstanceSet
 from gapline.contract.layout import Identity
+from gapline.contract.result_table import as_document
 from gapline.errors import listing
 from gapline.text import counted, error_bound
 
@@ -33,12 +34,7 @@ class ReferenceLabel:
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
-        return {
-            "policy": self.policy,
-            "name": self.name,
-            "digest": self.digest,
-            "unreferenced": list(self.unreferenced),
-        }
+        return as_document(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import polars as pl
 
 from gapline.contract.instance_set import InstanceSet
 from gapline.contract.reading import add_coverage
-from gapline.contract.result_table import as_document
+from gapline.contract.result_table import as_document, as_json
 from gapline.contract.tables import COMPARISON
 from gapline.contract.time_scale import join_time_scales
 from gapline.errors import MixedScoresError, UsageError, listing
@@ -93,7 +93,7 @@ class Comparison(JudgedTable):
     @property
     def machine_differs(self) -> bool:
         """Whether the two ran on different machines, as far as they say."""
-        return _differ(self.machines)
+        return all(self.machines) and self.machines[0] != self.machines[1]
 
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""
@@ -119,17 +119,9 @@ class Comparison(JudgedTable):
         allow_missing: bool = False,
     ) -> Gate:
         """Judge a gate: does it fail, why, and how often does such a gate err; see `gapline.study.gate`."""
-        return judge_gate(
-            self.estimate,
-            question=question,
-            limit=limit,
-            error=error,
-            method=self.method,
-            absent=self.absent,
-            allow_missing=allow_missing,
-            empty=self.empty,
-            seed=self.seed,
-        )
+        asked: dict[str, Any] = {"question": question, "limit": limit, "error": error, "allow_missing": allow_missing}
+        runs: dict[str, Any] = {"method": self.method, "absent": self.absent, "empty": self.empty, "seed": self.seed}
+        return judge_gate(self.estimate, **asked, **runs)
 
     def detectable(self) -> float | None:
         """Return the smallest true difference that runs like these show in 80 % of comparisons; see `power_table`."""
@@ -200,7 +192,8 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
         verb = "has" if lacking == 1 else "have"
         notes.append(f"compared on the {both_ran} that both ran; {others} {verb} one of the two")
     machines = (tuple(first.machines()), tuple(second.machines()))
-    if _differ(machines):
+    differ = all(machines) and machines[0] != machines[1]
+    if differ:
         scaled = f"their times are scaled: {both.reading.time_scale}" if both.reading.time_scale else ""
         notes.append(
             f"machines differ: {listing(machines[0])} and {listing(machines[1])}; "
@@ -212,7 +205,7 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
     notes += [note for study in studies for note in study.notes() if note != study.scores[0].beaten]
     alarms = tuple(dict.fromkeys([*(alarm for study in studies for alarm in study.alarms), *_between(first, second)]))
     return Comparison(
-        frame=panels.with_columns(machine_differs=pl.lit(_differ(machines))),
+        frame=panels.with_columns(machine_differs=pl.lit(differ)),
         first=first.name,
         second=second.name,
         verdict=WITHHELD if alarms else verdict(judged.low, judged.high, judged.p, level=lead.level),
@@ -244,22 +237,15 @@ def _between(first: Side, second: Side) -> list[Alarm]:
         return []
     found = []
     for one, other in ((first, second), (second, first)):
-        alarms = find_contradictions(
-            one.study.campaign,
-            one.study.envelopes,
-            tolerance=one.study.tolerance,
-            solutions=other.study.envelopes,
-        )
-        for alarm in alarms:
+        study, solutions = one.study, other.study.envelopes
+        for alarm in find_contradictions(
+            study.campaign, study.envelopes, tolerance=study.tolerance, solutions=solutions
+        ):
             # Both sources may have a run of one name.
             claim = replace(alarm.certificate, source=f"{one.source}: {alarm.certificate.source}")
             solution = replace(alarm.other, source=f"{other.source}: {alarm.other.source}")
             found.append(replace(alarm, certificate=claim, other=solution))
     return found
-
-
-def _differ(machines: tuple[tuple[str, ...], tuple[str, ...]]) -> bool:
-    return all(machines) and machines[0] != machines[1]
 
 
 def verdict(low: float | None, high: float | None, p: float | None = None, *, level: float = 0.95) -> str:
@@ -269,13 +255,9 @@ def verdict(low: float | None, high: float | None, p: float | None = None, *, le
     ('better', 'worse', 'no difference shown', 'no difference shown')
     """
     # Of the percentile bootstrap the two may differ.
-    if p is not None and p > 1 - level:
+    if low is None or high is None or (p is not None and p > 1 - level):
         return NOTHING
-    if high is not None and high < 0:
-        return BETTER
-    if low is not None and low > 0:
-        return WORSE
-    return NOTHING
+    return BETTER if high < 0 else WORSE if low > 0 else NOTHING
 
 
 def check_comparable(first: Side, second: Side) -> list[str]:
@@ -290,11 +272,9 @@ def check_comparable(first: Side, second: Side) -> list[str]:
     checkers = [side.study.checker for side in (first, second)]
     vouched = [side.validation for side in (first, second)]
     if (all(checkers) and checkers[0] != checkers[1]) or vouched[0] != vouched[1]:
-        said = [f"{side.name} by {checker or who}" for side, checker, who in zip(
-            (first, second), checkers, vouched, strict=True)]  # fmt: skip
-        raise MixedScoresError(
-            f"checkers differ: {said[0]}, {said[1]}", hint="check both with the same version (`gapline check`)"
-        )
+        said = (f"{side.name} by {side.study.checker or side.validation}" for side in (first, second))
+        hint = "check both with the same version (`gapline check`)"
+        raise MixedScoresError(f"checkers differ: {', '.join(said)}", hint=hint)
     if any(checkers) and not all(checkers):
         notes.append(f"only one side names its checker ({checkers[0] or checkers[1]})")
     keys = ["panel", "instance"]
@@ -304,14 +284,11 @@ def check_comparable(first: Side, second: Side) -> list[str]:
     if clash.height:
         rows = clash.select("instance", "horizon", "horizon_second").iter_rows()
         shown = listing((f"{name} ({one:g} s and {two:g} s)" for name, one, two in rows), most=5)
-        raise MixedScoresError(
-            f"horizons differ on {clash.height} instances: {shown}",
-            hint="judge both at a horizon of both with --horizon",
-        )
+        hint = "judge both at a horizon of both with --horizon"
+        raise MixedScoresError(f"horizons differ on {clash.height} instances: {shown}", hint=hint)
     if not joined.height:
-        raise MixedScoresError(
-            f"expected instances that both ran, got none of {first.name} and {second.name} in common"
-        )
+        both = f"{first.name} and {second.name}"
+        raise MixedScoresError(f"expected instances that both ran, got none of {both} in common")
     if joined.filter(pl.col("announced") != pl.col("announced_second")).height:
         notes.append("the runs state different horizons: each score is conditional on the one stated")
     return notes
@@ -320,10 +297,8 @@ def check_comparable(first: Side, second: Side) -> list[str]:
 def refuse_other_question(first: Side, second: Side) -> None:
     """Refuse references or declared choices that differ between the sides."""
     for side in (first, second):
-        if len(side.study.references) > 1:
-            raise UsageError(
-                f"compare: expected one reference, got {len(side.study.references)}", hint="give one --snapshot"
-            )
+        if (count := len(side.study.references)) > 1:
+            raise UsageError(f"compare: expected one reference, got {count}", hint="give one --snapshot")
     one, two = first.study.references[0], second.study.references[0]
     if one.snapshot.digest != two.snapshot.digest:
         # A reference folded from each side's own runs flatters both: neither could be beaten.
@@ -338,7 +313,7 @@ def refuse_other_question(first: Side, second: Side) -> None:
             hint="give one with --snapshot",
         )
     for name in _QUESTION:
-        said = [_choice(side, name) for side in (first, second)]
+        said = [_choice(side.study, name) for side in (first, second)]
         if said[0] != said[1]:
             raise MixedScoresError(
                 f"contracts differ in {name}: {first.source} declares {said[0]}, {second.source} declares {said[1]}",
@@ -346,8 +321,7 @@ def refuse_other_question(first: Side, second: Side) -> None:
             )
 
 
-def _choice(side: Side, name: str) -> object:
-    study = side.study
+def _choice(study: Study, name: str) -> object:
     if name == "transform":
         return str(study.envelopes.scale)
     return study.kernels[0] if name == "kernel" else getattr(study, name)
@@ -382,14 +356,16 @@ def paired_scores(first: Side, second: Side) -> Scores:
         # The other arms of a study do not count: their missing runs must not fail this gate.
         coverage = side.study.coverage_of([side.arm])
         parts.append(replace(scores, frame=frame, reading=replace(scores.reading, coverage=coverage, tier_two=())))
-    frame = pl.concat([part.frame for part in parts], how="diagonal_relaxed")
-    coverage = add_coverage([part.reading.coverage for part in parts])
-    scale = join_time_scales([part.reading.time_scale for part in parts])
-    packages = tuple(dict.fromkeys(package for part in parts for package in part.reading.packages))
-    # Two arms are compared on the instances that both ran, whatever others ran.
-    alone = InstanceSet(parts[0].reading.instance_set.rule, arms=("1", "2"))
-    reading = replace(parts[0].reading, coverage=coverage, time_scale=scale, packages=packages, instance_set=alone)
-    return replace(parts[0], frame=frame, reading=reading)
+    readings = [part.reading for part in parts]
+    reading = replace(
+        readings[0],
+        coverage=add_coverage([one.coverage for one in readings]),
+        time_scale=join_time_scales([one.time_scale for one in readings]),
+        packages=tuple(dict.fromkeys(package for one in readings for package in one.packages)),
+        # Two arms are compared on the instances that both ran, whatever others ran.
+        instance_set=InstanceSet(readings[0].instance_set.rule, arms=("1", "2")),
+    )
+    return replace(parts[0], frame=pl.concat([part.frame for part in parts], how="diagonal_relaxed"), reading=reading)
 
 
 def _absent(first: Side, second: Side) -> tuple[str, ...]:
@@ -437,13 +413,12 @@ class Judged:
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
         gate = self.gate
-        worse = gate is not None and gate.question == Question.WORSE
         return self.comparison.document() | {
-            "fail_if_worse": gate.limit if gate is not None and worse else None,
+            "fail_if_worse": gate.limit if gate is not None and gate.question == Question.WORSE else None,
             "failed": gate is not None and gate.failed,
             "failed_because": None if gate is None else gate.because,
-            "gate": None if gate is None else gate.document(),
-            "suggested": None if self.suggested is None else self.suggested.document(),
+            "gate": as_json(gate),
+            "suggested": as_json(self.suggested),
             "detectable": self.detectable,
         }
 

@@ -175,13 +175,14 @@ def contract_changes(contract: "Contract", runs: pl.DataFrame) -> dict[str, tupl
     from gapline.contract.plan import Plan
 
     names = recorded_facts(runs)
-    ours = runs.filter(pl.col("attempt").is_not_null()) if names else runs
-    changes = {}
+    if not names:
+        return {}
+    ours, changes = runs.filter(pl.col("attempt").is_not_null()), {}
     for name in (name for name in names if name in _FIELDS):
         stated = getattr(contract.time, name)
         if others := [value for value in ours[_FIELDS[name]].drop_nulls().unique().sort() if value != stated]:
             changes[name] = (" and ".join(others), stated or "nothing")
-    cells = {cell.key: cell for cell in Plan.of(contract).cells} if names else {}
+    cells = {cell.key: cell for cell in Plan.of(contract).cells}
     for name in (name for name in names if name in _BY_CELL):
         rows = ours.select(*RUN_KEY, name).drop_nulls().iter_rows()
         pairs = ((value, cells[RunKey(*key)]) for *key, value in rows if RunKey(*key) in cells)

@@ -66,9 +66,8 @@ def absent_cells(cells: pl.DataFrame | None, missing: str) -> pl.DataFrame:
         return pl.DataFrame()
     absent = cells.filter(pl.col("state") != "done")
     if missing == "refuse" and absent.height:
-        shown = listing(
-            (f"{RunKey(*row[:3])} ({row[3]})" for row in absent.select(*RUN_KEY, "state").iter_rows()), most=5
-        )
+        rows = absent.select(*RUN_KEY, "state").iter_rows()
+        shown = listing((f"{RunKey(*key)} ({state})" for *key, state in rows), most=5)
         states = set(absent["state"])
         how = "running, interrupted or missing" if "running" in states else "interrupted or missing"
         how = f"waiting for a verdict, {how}" if "unchecked" in states else how
@@ -115,21 +114,17 @@ def count_cells(
     *,
     planned: bool,
     filled: bool,
-    removed: int,
-    unscorable: int = 0,
-    unshared: int = 0,
-    unchecked: int = 0,
+    removed: int = 0,
     begun: Mapping[str, int] | None = None,
     shared: pl.DataFrame | None = None,
+    **left_out: int,
 ) -> Coverage:
     """Count runs and cells; `filled` where absent cells count as empty runs.
 
     `begun` says how many cells are running and interrupted, where no plan does. `shared` has the panels and instances
-    that count, where the runs on others were left out.
+    that count, where the runs on others were left out. `left_out` are further counts of `Coverage`, as they are.
     """
-    found = replace(
-        count_coverage(runs, reference.unreferenced), unscorable=unscorable, unshared=unshared, unchecked=unchecked
-    )
+    found = replace(count_coverage(runs, reference.unreferenced), **left_out)
     if not planned and not filled:
         return replace(found, **(begun or {}))
     states = {} if cells is None else dict(cells.group_by("state").len().iter_rows())

@@ -178,13 +178,11 @@ def judge_gate(
     )
 
 
-def simulate_ends(
-    estimate: Estimate, /, *, method: str | Method, level: float, seed: int = 1, campaigns: int | None = None
-) -> tuple[Floats, Floats]:
+def simulate_ends(estimate: Estimate, /, *, method: str | Method, level: float, seed: int = 1) -> tuple[Floats, Floats]:
     """Return the interval's ends in campaigns like the given one whose true difference is 0."""
     chosen = parse_method(method)
     fast = chosen in (Method.SKEW_T, Method.T)
-    number = campaigns or (CAMPAIGNS if fast else _FEWER)
+    number = CAMPAIGNS if fast else _FEWER
     generator = np.random.Generator(np.random.PCG64([seed, 2]))
     pull, strata = np.zeros((len(estimate.strata), number)), estimate.strata
     for stratum in np.unique(strata):

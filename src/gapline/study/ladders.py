@@ -88,7 +88,10 @@ def _column(study: "Study", name: str) -> Ladder:
 def _ladder(study: "Study", name: str, settings: tuple[str, ...], frame: pl.DataFrame, groups: Sequence[str]) -> Ladder:
     arms = frame["arm"].unique().to_list()
     runs = study.envelopes.runs.filter(pl.col("arm").is_in(arms))
-    found = _instance_set(study, frame, groups)
+    # Steps are ranked as arms are: the largest group that ran the same instances.
+    members = study.envelopes.runs.join(frame.select(groups), on=groups, how="semi", nulls_equal=True)
+    steps = members.select("panel", "instance", "steps", arm=_label(groups))
+    found = decide_instance_set(steps, ladders=[], rule=study.missing, left_out=study.lacking)
     frame = frame.with_columns(rank=_ranks(study, frame, groups, found)).select(
         *groups,
         *(setting for setting in settings if setting not in groups),
@@ -108,19 +111,12 @@ def _ladder(study: "Study", name: str, settings: tuple[str, ...], frame: pl.Data
 
 def _label(groups: Sequence[str]) -> pl.Expr:
     """Name a step: its arm, with the setting where one arm has several."""
-    settings = [name for name in groups if name != "arm"]
     several = [
         pl.when(pl.col(name).n_unique().over("arm") > 1).then(pl.format(f" {name}={{}}", name)).otherwise(pl.lit(""))
-        for name in settings
+        for name in groups
+        if name != "arm"
     ]
     return pl.concat_str(pl.col("arm"), *several)
-
-
-def _instance_set(study: "Study", frame: pl.DataFrame, groups: Sequence[str]) -> InstanceSet:
-    """Decide which steps are ranked, as among arms: the largest group that ran the same instances."""
-    runs = study.envelopes.runs.join(frame.select(groups), on=groups, how="semi", nulls_equal=True)
-    steps = runs.select("panel", "instance", "steps", arm=_label(groups))
-    return decide_instance_set(steps, ladders=[], rule=study.missing, left_out=study.lacking)
 
 
 def _ranks(study: "Study", frame: pl.DataFrame, groups: Sequence[str], found: InstanceSet) -> pl.Series:

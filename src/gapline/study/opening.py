@@ -132,8 +132,7 @@ def open_study(
         campaign = with_empty_runs(campaign, absent, contract)
     campaign = campaign if scaling is None else scale_times(campaign, scaling)
     # An empty mapping of references is a choice too.
-    references, snapshots = choices.get("references"), chosen["snapshots"]
-    stored = stored_snapshots(paths, folder, contract, references, snapshots, noticed)
+    stored = stored_snapshots(paths, folder, contract, choices.get("references"), chosen["snapshots"], noticed)
     statistics = load_functions(folder, given, stated, noticed)
     weight = load_time_weight(folder, given, chosen["weight"])
     kernels, policy, tolerance = chosen["kernels"], chosen["policy"], stated.get("tolerance", TOLERANCE)

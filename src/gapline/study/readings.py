@@ -58,6 +58,10 @@ class Readings:
         """Return, arms × panels, the means over the instances of a panel."""
         return self.cells.panel_means(self.instance_means(reference, kernel))
 
+    def pool(self, values: Floats) -> Floats:
+        """Return the pooled mean of each arm over a value of each run, by the declared weighting."""
+        return self.cells.pooled(self.cells.instance_means(values), self.weighting)
+
     def pooled(self, reference: int, kernel: int, weighting: str | None = None) -> Floats:
         """Return the pooled mean of each arm, by the declared weighting where no other is asked for."""
         return self.cells.pooled(self.instance_means(reference, kernel), weighting or self.weighting)
@@ -72,7 +76,7 @@ class Readings:
 
     def count(self, marked: NDArray[np.bool_]) -> list[int]:
         """Return how many of each arm's runs are marked."""
-        return np.bincount(self.cells.arm[marked], minlength=len(self.cells.arms)).tolist()
+        return [int(number) for number in np.bincount(self.cells.arm[marked], minlength=len(self.cells.arms))]
 
     def unranked(self, reference: int, kernel: int) -> bool:
         """Say whether a kernel ranks no arms, by the rule of `Scores.why_unranked`."""
@@ -116,22 +120,16 @@ def build_readings(
     if len({kernel.name for kernel in parsed}) < len(parsed) or not parsed:
         raise UsageError(f"kernels: expected each once, got {[kernel.name for kernel in parsed]}")
     declared = parse_weight(weight)
-    cells = build_cells(envelopes.runs)
     descriptive = descriptive_arms(envelopes.runs) if tier_two is None else tuple(tier_two)
-    references, scores, beaten = [], [], []
-    for snapshot in snapshots.values():
-        column = reference_column(snapshot, envelopes)
-        references.append(column)
-        scores.append(integrate_envelopes(envelopes, column, kernels=parsed, weight=declared))
-        beaten.append(is_beaten(envelopes.worst_best, column, tolerance))
+    references = tuple(reference_column(snapshot, envelopes) for snapshot in snapshots.values())
     return Readings(
         envelopes=envelopes,
-        cells=cells,
+        cells=build_cells(envelopes.runs),
         names=tuple(snapshots),
         kernels=tuple(parsed),
-        references=tuple(references),
-        scores=tuple(scores),
-        beaten=tuple(beaten),
+        references=references,
+        scores=tuple(integrate_envelopes(envelopes, one, kernels=parsed, weight=declared) for one in references),
+        beaten=tuple(is_beaten(envelopes.worst_best, one, tolerance) for one in references),
         tier_two=descriptive,
         ranked=decide_instance_set(envelopes.rows, tier_two=descriptive).arms if ranked is None else tuple(ranked),
         weight=weight,

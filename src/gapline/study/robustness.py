@@ -87,25 +87,22 @@ def robustness(
     left_out = [*unable, *left_out]
     baseline = readings.pooled(0, 0)
     group = instance_groups(readings.envelopes.rows)
-    judged = [(a, b) for a, b in contrasts if group[a] == group[b]]
     # Under a kernel that ranks nothing there is no order that could hold.
-    if readings.unranked(0, 0):
-        judged = []
+    judged = [] if readings.unranked(0, 0) else [(a, b) for a, b in contrasts if group[a] == group[b]]
     # Every choice is a mean of an arm over its own instances.
     left_out += [f"{a} and {b}: they ran other instances" for a, b in contrasts if group[a] != group[b]]
     summary, verdicts = [], []
     for a, b in judged:
         one, other = readings.cells.arm_number(a), readings.cells.arm_number(b)
         stands = int(sign(baseline[one] - baseline[other]))
-        counts = {"holds": 0, "ties": 0, "flips": 0}
+        counts, flipped = {"holds": 0, "ties": 0, "flips": 0}, []
         for choice in choices:
             difference = choice.pooled[one] - choice.pooled[other]
-            found = int(sign(difference)) * stands
-            verdict = "holds" if found > 0 else "flips" if found < 0 else "ties"
+            verdict = ("ties", "holds", "flips")[int(sign(difference)) * stands]
             counts[verdict] += 1
             verdicts.append((a, b, choice.factor, choice.name, finite_or_none(difference), verdict))
-        better = None if stands == 0 else a if stands < 0 else b
-        flipped = [(v[2], v[3]) for v in verdicts if v[:2] == (a, b) and v[5] == "flips"]
+            flipped += [(choice.factor, choice.name)] if verdict == "flips" else []
+        better = (None, b, a)[stands]
         share = counts["holds"] / len(choices) if stands else None
         text = describe(better, counts["holds"], len(choices), flipped, _horizon_words(sweep, a, b, better))
         summary.append((a, b, better, len(choices), *counts.values(), share, text))
@@ -143,16 +140,15 @@ def _choices(readings: Readings, sweep: HorizonSweep) -> tuple[list[Choice], lis
             else:
                 choices.append(Choice("kernel", label, readings.pooled(r, k)))
     choices += _weight_choices(readings, sweep)
-    for rule in Weighting:
-        if rule != readings.weighting:
-            choices.append(Choice("weighting", f"{rule}-equal", readings.pooled(0, 0, rule)))
+    others = [rule for rule in Weighting if rule != readings.weighting]
+    choices += [Choice("weighting", f"{rule}-equal", readings.pooled(0, 0, rule)) for rule in others]
     for step in range(1, HORIZONS):
         choices += _horizon_choice(readings, sweep, sweep.horizon * step / HORIZONS, left_out)
     hits = np.isfinite(hitting_times(readings.envelopes, readings.references[0], GOALS, readings.tolerance))
     for k, goal in enumerate(GOALS):
         # Less is better in every choice, so the goal is judged by the share that missed it.
         missed = 1.0 - hits[:, k].astype(np.float64)
-        choices.append(Choice("goal", f"attainment of {goal:g}", _pool(readings, missed)))
+        choices.append(Choice("goal", f"attainment of {goal:g}", readings.pool(missed)))
     return choices, left_out
 
 
@@ -175,12 +171,8 @@ def _horizon_choice(readings: Readings, sweep: HorizonSweep, horizon: float, lef
 
 def _integrate(readings: Readings, envelopes: Envelopes, weight: TimeWeight) -> Floats:
     """Return the pooled score of each arm under another weight or horizon, all else as declared."""
-    kernels = [readings.kernels[0]]
-    return _pool(readings, integrate_envelopes(envelopes, readings.references[0], kernels=kernels, weight=weight)[:, 0])
-
-
-def _pool(readings: Readings, values: Floats) -> Floats:
-    return readings.cells.pooled(readings.cells.instance_means(values), readings.weighting)
+    references, kernels = readings.references[0], [readings.kernels[0]]
+    return readings.pool(integrate_envelopes(envelopes, references, kernels=kernels, weight=weight)[:, 0])
 
 
 def shorten(envelopes: Envelopes, horizon: float, *, relative: bool) -> Envelopes:
@@ -218,15 +210,13 @@ def _weight_choices(readings: Readings, sweep: HorizonSweep) -> list[Choice]:
 def _horizon_words(sweep: HorizonSweep, a: str, b: str, better: str | None) -> list[str]:
     """Name the horizons below the full one at which the other arm leads, exactly."""
     swaps = sweep.swaps_of(a, b)
-    if better is None or not swaps:
+    if better is None:
         return []
     unit = "of the horizon" if sweep.relative else "s"
-    words = []
-    low = 0.0
-    for swap in swaps:
-        # Named are the stretches in which the other arm leads, each up to the swap that ends it.
-        if swap.before != better:
-            start = f"{low:.6g} < " if low > 0 else ""
-            words.append(f"{start}horizon < {swap.horizon:.6g} {unit}")
-        low = swap.horizon
-    return words
+    ends = [0.0, *(swap.horizon for swap in swaps)]
+    # Named are the stretches in which the other arm leads, each up to the swap that ends it.
+    return [
+        (f"{low:.6g} < " if low > 0 else "") + f"horizon < {swap.horizon:.6g} {unit}"
+        for low, swap in zip(ends, swaps, strict=False)
+        if swap.before != better
+    ]

@@ -211,9 +211,9 @@ class Study(Shown):
     def folded(self) -> LabelledSnapshot:
         """The analysis reference: the best of the stored values and of these runs."""
         # Under the policy `analysis` it is there already: folding again would only rename it.
-        known = next((entry for entry in self.references if entry.policy == Policy.ANALYSIS), None)
-        if known is not None:
-            return known
+        for entry in self.references:
+            if entry.policy == Policy.ANALYSIS:
+                return entry
         return fold_reference(self.stored[0] if self.stored else None, self.envelopes, self.tolerance)
 
     @cached_property
@@ -243,22 +243,21 @@ class Study(Shown):
         """The scores of every run under every kernel, one `Scores` per reference that was asked for."""
         return self.score_against(self.references)
 
-    def score_against(self, references: Sequence[LabelledSnapshot], *, weight: str | None = None) -> tuple[Scores, ...]:
+    def score_against(self, references: Sequence[LabelledSnapshot]) -> tuple[Scores, ...]:
         """Score the runs against references, under the choices of the study."""
         doing("scoring")
         found = score_grid(
             self.envelopes,
             [entry.snapshot for entry in references],
             kernels=self.kernels,
-            weights=[weight or self.weight],
+            weights=[self.weight],
             goals=self.goals,
             tolerance=self.tolerance,
             policies=[entry.policy for entry in references],
             statistics=self.statistics,
         )
-        chosen = {"weight": weight or self.weight, "weighting": None}
         return tuple(
-            replace(scores, reading=self.reading_of(entry, **chosen))
+            replace(scores, reading=self.reading_of(entry, weighting=None))
             for scores, entry in zip(found, references, strict=True)
         )
 
@@ -454,20 +453,15 @@ class Study(Shown):
         """Return the coverage of some arms alone."""
         # Removed runs belong to no arm of the contract, so to none of these.
         cells = self.cells.filter(pl.col("arm").is_in(list(arms)))
-        runs = self.envelopes.runs.filter(pl.col("arm").is_in(list(arms)))
-        dropped = sum(self.dropped.get(arm, 0) for arm in arms)
-        unshared = sum(self.unshared.get(arm, 0) for arm in arms)
-        unchecked = cells.filter(pl.col("state") == "unchecked").height
-        known = {"planned": self.coverage.planned is not None, "filled": self.coverage.filled > 0}
         return count_cells(
-            runs,
+            self.envelopes.runs.filter(pl.col("arm").is_in(list(arms))),
             cells,
             self.references[0].label,
-            removed=0,
-            unscorable=dropped,
-            unshared=unshared,
-            unchecked=unchecked,
+            planned=self.coverage.planned is not None,
+            filled=self.coverage.filled > 0,
+            unscorable=sum(self.dropped.get(arm, 0) for arm in arms),
+            unshared=sum(self.unshared.get(arm, 0) for arm in arms),
+            unchecked=cells.filter(pl.col("state") == "unchecked").height,
             begun=count_begun(self.campaign, arms),
             shared=shared_units(self.envelopes.runs) if self.lacking else None,
-            **known,
         )

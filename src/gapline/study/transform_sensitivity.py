@@ -79,8 +79,7 @@ class TransformSensitivity(Shown):
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""
-        found = as_document(self)
-        return {name: value for name, value in found.items() if name not in ("choices", "left_out")}
+        return {name: value for name, value in as_document(self).items() if name not in ("choices", "left_out")}
 
 
 def transform_sensitivity(
@@ -102,8 +101,7 @@ def transform_sensitivity(
         return None
     panels = dict(study.envelopes.runs.select("instance", "panel").iter_rows())
     rows = _pooled_rows(base, str(declared), base)
-    reversals, unscored, notes, choices = [], [], [], []
-    left_out: list[str] = []
+    reversals, unscored, notes, choices, left_out = [], [], [], [], list[str]()
     # Of one scale under two names there is one reading, and the declared one is the base.
     seen = [declared]
     for text in texts:
@@ -121,8 +119,7 @@ def transform_sensitivity(
             left_out.append(f"transform {name}: cannot be scored")
             continue
         rows += _pooled_rows(read, name, base)
-        found = reversed_pairs(base, (0, 0), read, (0, 0))
-        reversals += [TransformReversal(name, *pair) for pair in found]
+        reversals += [TransformReversal(name, *pair) for pair in reversed_pairs(base, (0, 0), read, (0, 0))]
         if (check := read.envelopes.hierarchy) is not None and not check.holds:
             notes.append(str(check))
         if read.unranked(0, 0):
@@ -138,7 +135,7 @@ def transform_sensitivity(
         pairs=int(np.count_nonzero(panel_signs(base, 0, 0))),
         reversals=tuple(reversals),
         unscored=tuple(unscored),
-        notes=(*notes, *([str(study.instance_set)] if str(study.instance_set) else [])),
+        notes=tuple(note for note in (*notes, str(study.instance_set)) if note),
         choices=tuple(choices),
         left_out=tuple(left_out),
     )
@@ -176,10 +173,10 @@ def _without_components(stored: Sequence[Snapshot], scale: Scale, declared: Scal
     """Return the instances whose reference is one number, made under the declared M: another M cannot price it."""
     if not scale.hierarchical or scale.default == declared.default:
         return {}
-    entries = [(name, entry) for snapshot in stored for name, entry in snapshot.values.items()]
     return {
         name: "its reference has no components, only a value under the declared M"
-        for name, entry in entries
+        for snapshot in stored
+        for name, entry in snapshot.values.items()
         if name in declared.by_instance and None in (entry.primary, entry.secondary) and entry.value is not None
     }
 
