@@ -17,8 +17,8 @@ import msgspec
 import numpy as np
 
 from bench.bench_scale import write_study
-from gapline.contract.contract import load_contract
 from gapline.contract.plan import Plan
+from gapline.contract.study_file import load_contract
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE, JournalWriter
 from gapline.journal.records import Ending, Order, order_text
 

@@ -17,9 +17,9 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from gapline.contract.contract import load_contract
 from gapline.contract.instance_digest import problem_digest_of
 from gapline.contract.plan import Cell, Plan
+from gapline.contract.study_file import load_contract
 from gapline.journal.index import Index
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE, JournalWriter
 from gapline.journal.records import Ending, Order, order_text
@@ -55,7 +55,7 @@ CHILD = r"""
 import json, re, sys, time
 from pathlib import Path
 import gapline.journal.rebuild
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from gapline.contract.plan import Plan
 from gapline.run.campaign import rebuild_campaign, run_study
 from gapline.run.resume import study_status

@@ -12,8 +12,8 @@ from pathlib import Path
 from string import Template
 
 from gapline.cli.demo import SNAPSHOT, calibrate
-from gapline.contract.contract import load_contract
 from gapline.contract.layout import CONTRACT_FILE, RESULTS
+from gapline.contract.study_file import load_contract
 from gapline.executors.core_leases import cores
 from gapline.generate import write_instances
 from gapline.report.paper.write import write_paper

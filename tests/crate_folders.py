@@ -6,8 +6,8 @@ from pathlib import Path
 import msgspec
 
 from gapline.campaign.store import file_digest
-from gapline.contract.contract import load_contract
 from gapline.contract.layout import BUILT, CITATION, INDEX, OPTIONS_FILE, SUMS, ZENODO
+from gapline.contract.study_file import load_contract
 from gapline.files.archives import folder_files
 from gapline.files.digests import sums_text
 from gapline.package.citation import citation_text, zenodo_document

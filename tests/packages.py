@@ -8,8 +8,8 @@ import zipfile
 from pathlib import Path
 
 from gapline.campaign.store import file_digest
-from gapline.contract.contract import load_contract
 from gapline.contract.layout import DOCUMENT, SCHEMA, SUMS
+from gapline.contract.study_file import load_contract
 from gapline.files.digests import sums_text
 
 _LEFT_OUT = ("index.jsonl", "campaign.json", "options.json")

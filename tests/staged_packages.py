@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gapline.campaign.store import file_digest, read_manifest, save_campaign
-from gapline.contract.contract import load_contract
 from gapline.contract.layout import CAMPAIGN, DOCUMENT, JOURNALS, README, RESULTS, SCHEMA, SUMS
+from gapline.contract.study_file import load_contract
 from gapline.files.archives import folder_files, write_zip
 from gapline.files.digests import sums_text
 from gapline.journal.campaign import read_study

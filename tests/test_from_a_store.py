@@ -5,7 +5,7 @@ import json
 import pytest
 
 from gapline.cli.app import run
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from generated_stores import write_store
 
 

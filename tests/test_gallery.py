@@ -11,8 +11,8 @@ from campaigns.gallery.__main__ import EXHIBITS
 from campaigns.gallery.sentences import difference_words, means
 
 import gapline as gl
-from gapline.contract.contract import load_contract
 from gapline.contract.plan import Plan
+from gapline.contract.study_file import load_contract
 
 pytest.importorskip("kayros")
 ROOT = Path(__file__).parents[1]

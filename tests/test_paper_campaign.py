@@ -8,7 +8,7 @@ import pytest
 
 from cli.worked_traces import as_json
 from gapline.cli.app import run
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from gapline.executors.core_leases import cores
 
 pytestmark = pytest.mark.slow

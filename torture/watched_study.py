@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 import gapline as gl
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from gapline.contract.plan import Cell, Plan
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE, JournalWriter
 from gapline.journal.records import Ending, Order, order_text

@@ -7,7 +7,7 @@ from campaigns.gallery.exhibit import Exhibit
 from campaigns.gallery.sentences import difference_words, first_times, means, ordered, pair
 from campaigns.gallery.written import contract_block, write_contract
 from gapline.cli.demo import SNAPSHOT, calibrate
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from gapline.generate import write_instances
 from gapline.report.numbers import number, percent
 

@@ -36,7 +36,7 @@ _HOMES = {
     "import_logs": "gapline.logs.importer",
     "kernel_inverse": "gapline.scoring.convert",
     "load_checker": "gapline.checkers",
-    "load_contract": "gapline.contract.contract",
+    "load_contract": "gapline.contract.study_file",
     "mean_curve": "gapline.scoring.curve",
     "merge": "gapline.traces.merge:merge_campaigns",
     "open": "gapline.campaign.store:open_campaign",
@@ -129,9 +129,9 @@ if TYPE_CHECKING:
     from gapline.campaign.campaign import Campaign as Campaign
     from gapline.campaign.store import open_campaign as open
     from gapline.checkers import load_checker as load_checker
-    from gapline.contract.contract import load_contract as load_contract
     from gapline.contract.names import step_weight as step_weight
     from gapline.contract.reading import Reading as Reading
+    from gapline.contract.study_file import load_contract as load_contract
     from gapline.envelope.build import Envelopes as Envelopes
     from gapline.envelope.build import build_envelopes as build_envelopes
     from gapline.errors import GaplineError as GaplineError

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from gapline.cli.app import run
-from gapline.contract.contract import load_contract
 from gapline.contract.plan import Plan
+from gapline.contract.study_file import load_contract
 from gapline.solvers import check_setup
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from gapline.cli.app import run
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from gapline.references.snapshot import Snapshot
 from generate.file_trees import cvrp, solomon
 from generated_stores import put_instance, write_store

@@ -83,7 +83,7 @@ def test_a_solver_that_does_less_is_found(package, tmp_path, capsys):
     part = ["-o", str(place), "--plan"]
     assert run(["replicate", str(package), *part]) == 0
     assert not place.exists()
-    from gapline.contract.contract import load_contract
+    from gapline.contract.study_file import load_contract
     from gapline.package.replication_plan import choose_part, opened_package, origin_of, prepare
 
     with opened_package(package) as opened:

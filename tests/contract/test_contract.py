@@ -7,7 +7,8 @@ import pytest
 
 from campaign.contracts import SMALL, mistakes_of, write
 from gapline.contract import contract as module
-from gapline.contract.contract import SOLVERS, default_name, load_contract, study_schema
+from gapline.contract.contract import SOLVERS, default_name, study_schema
+from gapline.contract.study_file import load_contract
 from gapline.errors import ContractError
 from gapline.solvers.catalogue import ADAPTERS
 

@@ -6,8 +6,8 @@ import pytest
 from campaign.paper_campaign import write_campaign
 from cli.worked_traces import as_json
 from gapline.cli.app import run
-from gapline.contract.contract import load_contract
 from gapline.contract.plan import Plan, evaluation_design, panel_design
+from gapline.contract.study_file import load_contract
 
 
 @pytest.fixture(scope="module")

@@ -3,9 +3,9 @@
 import pytest
 
 from campaign.contracts import mistakes_of, write
-from gapline.contract.contract import load_contract
 from gapline.contract.expansion import find_files, fits_size
 from gapline.contract.plan import Plan
+from gapline.contract.study_file import load_contract
 
 HEAD = """
 seeds = 2

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from campaign.contracts import SMALL, mistakes_of, write
-from gapline.contract.contract import load_contract
 from gapline.contract.metadata import USUAL_LICENCES, identifier_kind, orcid_digit
+from gapline.contract.study_file import load_contract
 
 WHOLE = """[study]
 title = "Round trips, any time"

@@ -3,7 +3,8 @@
 import pytest
 
 from campaign.contracts import SMALL, mistakes_of, write
-from gapline.contract.contract import SOLVERS, load_contract
+from gapline.contract.contract import SOLVERS
+from gapline.contract.study_file import load_contract
 from gapline.contract.transforms import SYNTAX
 
 BIG = f"1{'0' * 30}"

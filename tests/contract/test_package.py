@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from gapline.contract.contract import load_contract
 from gapline.contract.layout import Identity, absent_instances
+from gapline.contract.study_file import load_contract
 
 CONTRACT = """
 seeds = 1

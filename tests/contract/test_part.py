@@ -3,8 +3,8 @@
 import pytest
 
 from campaign.contracts import SMALL, mistakes_of, write
-from gapline.contract.contract import load_contract
 from gapline.contract.plan import Plan, planned_seeds
+from gapline.contract.study_file import load_contract
 
 ORIGIN = f'name = "old.zip"\nsha256 = "sha256:{"0" * 64}"\nswhid = "swh:1:dir:{"0" * 40}"\n'
 TWO_ARMS = (

@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from gapline.contract.contract import load_contract
 from gapline.contract.plan import Plan, default_order_seed, shuffle_cells
+from gapline.contract.study_file import load_contract
 from gapline.contract.tables import RunKey
 
 

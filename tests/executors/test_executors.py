@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from gapline.contract.contract import load_contract
 from gapline.contract.plan import Plan
+from gapline.contract.study_file import load_contract
 from gapline.executors.executors import MOST_LOST
 from gapline.executors.worker_requirements import WorkerLostError
 from gapline.run.cell import CellResult

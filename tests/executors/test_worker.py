@@ -1,9 +1,9 @@
 """What a worker needs before it may have a cell."""
 
 from gapline.campaign.store import file_digest
-from gapline.contract.contract import load_contract
 from gapline.contract.layout import CONTRACT_FILE
 from gapline.contract.plan import Plan
+from gapline.contract.study_file import load_contract
 from gapline.contract.version import VERSION
 from gapline.executors.heartbeat import beating
 from gapline.process.control import Control

@@ -5,8 +5,9 @@ import tomllib
 
 import pytest
 
-from gapline.contract.contract import ContractFile, load_contract
+from gapline.contract.contract import ContractFile
 from gapline.contract.metadata import METADATA_FIELDS
+from gapline.contract.study_file import load_contract
 from gapline.generate.own import write_own_study
 from gapline.generate.study import NO_REFERENCE, PROBLEMS, contract_text, frozen_reference, problem_arms, quoted
 from gapline.solvers.catalogue import ADAPTERS

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from gapline.checkers import load_checker
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from gapline.generate.own import CHECKER, SOLVER, write_own_study
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from gapline.errors import UsageError
 from gapline.generate.study import PROBLEMS, Panel, write_study
 

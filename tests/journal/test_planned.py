@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gapline as gl
-from gapline.contract.contract import load_contract
 from gapline.contract.row_groups import Numbered
+from gapline.contract.study_file import load_contract
 from gapline.contract.tables import CELL, RUN_KEY, RunKey
 from gapline.errors import GaplineError
 from gapline.generate.study import Panel, write_study

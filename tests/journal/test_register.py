@@ -12,8 +12,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from gapline.contract.contract import load_contract
 from gapline.contract.plan import Plan
+from gapline.contract.study_file import load_contract
 from gapline.errors import IntegrityError
 from gapline.journal import register as module
 from gapline.journal.register import Register, declare, read_register, register_plan

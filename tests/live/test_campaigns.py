@@ -13,8 +13,8 @@ import pytest
 
 import gapline as gl
 from gapline.cli.app import run as gapline
-from gapline.contract.contract import load_contract
 from gapline.contract.plan import Plan
+from gapline.contract.study_file import load_contract
 from gapline.journal.read import read_journal
 from gapline.live.live import LiveStudy
 from gapline.process.tree import descendants

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from gapline.live.channel import apply, difference
 from gapline.live.follow import Follower
 from gapline.live.open_runs import MOST_STEPS, best_possible, open_run, read_views, thinned

@@ -1,7 +1,7 @@
 """What open runs are read against, as the contract has it."""
 
 from gapline.campaign.scale import Scale
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from gapline.live.bounds import Against
 from gapline.references.snapshot import Snapshot
 from live_studies import live_study

@@ -1,6 +1,6 @@
 """The state of a study in 80 columns."""
 
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from gapline.journal.register import declare, register_plan
 from gapline.live.live import LiveStudy
 from gapline.live.table import curves_document

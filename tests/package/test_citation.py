@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from campaign.contracts import SMALL, write
-from gapline.contract.contract import load_contract
 from gapline.contract.metadata import USUAL_LICENCES
+from gapline.contract.study_file import load_contract
 from gapline.package.citation import citation_text
 from validators import citation_is_valid
 

@@ -3,8 +3,8 @@
 import pytest
 
 from gapline.campaign.store import file_digest
-from gapline.contract.contract import load_contract
 from gapline.contract.layout import PackedInstance
+from gapline.contract.study_file import load_contract
 from gapline.errors import IntegrityError, UsageError
 from gapline.package.contents import find_contents, refuse_changed
 from gapline.references.snapshot import Snapshot

@@ -1,7 +1,7 @@
 """What stands in where a contract leaves words out, and what is said to be missing."""
 
 from campaign.contracts import SMALL, write
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from gapline.package.citation import description_of, missing_metadata, title_of
 
 

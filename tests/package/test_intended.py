@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from gapline.package.replication_plan import NOT_STARTED, UNKNOWN, choose_part, intend, opened_package, origin_of
 from package.toy_package import HORIZON, write_toy
 from packages import make_package

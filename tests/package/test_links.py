@@ -8,7 +8,7 @@ import pytest
 
 import gapline as gl
 from gapline.cli.app import run
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from gapline.errors import UsageError
 from gapline.package.contents import find_contents
 from gapline.package.left_out import LINK, odd_file

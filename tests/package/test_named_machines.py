@@ -2,7 +2,7 @@
 
 import pytest
 
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from gapline.errors import GaplineError
 from gapline.package.contents import find_contents
 from gapline.package.pack import refuse_named_machines

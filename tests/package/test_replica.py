@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from gapline.errors import UsageError
 from gapline.package.replication_plan import choose_part, opened_package, origin_of, prepare, read_origin, replica_text
 from gapline.study.replication import Origin, Part

@@ -6,7 +6,7 @@ import tomllib
 import pytest
 
 import gapline as gl
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from gapline.errors import EnvironmentLacksError, IntegrityError, TraceError, UsageError
 from gapline.package.replicate import plan_replication
 from gapline.study.replication import Agreement, Replicated

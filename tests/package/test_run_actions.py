@@ -7,7 +7,7 @@ import pytest
 
 import gapline as gl
 from crate_folders import stage
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from gapline.journal.read import read_journal
 from gapline.package import run_actions as module
 from gapline.package.crate import crate_document

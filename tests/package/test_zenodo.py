@@ -3,7 +3,7 @@
 import json
 
 from campaign.contracts import SMALL, write
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from gapline.package.citation import zenodo_document
 
 

@@ -11,8 +11,8 @@ import pytest
 import gapline
 from clusters import ancestors, processes_named
 from gapline.cli.app import run as command_line
-from gapline.contract.contract import load_contract
 from gapline.contract.plan import Plan
+from gapline.contract.study_file import load_contract
 from gapline.journal.read import read_journal
 from gapline.process.tree import open_by, process_state
 from gapline.run import campaign as held_cells

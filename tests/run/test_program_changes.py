@@ -10,8 +10,9 @@ import pytest
 import gapline
 from gapline.campaign.store import file_digest
 from gapline.cli.app import run as command_line
-from gapline.contract.contract import Arm, load_contract
+from gapline.contract.contract import Arm
 from gapline.contract.plan import Plan
+from gapline.contract.study_file import load_contract
 from gapline.errors import IntegrityError
 from gapline.run.campaign import run_study
 from gapline.run.program_changes import digest_of, program_digests, refuse_changed

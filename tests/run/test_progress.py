@@ -3,8 +3,8 @@
 import io
 import sys
 
-from gapline.contract.contract import load_contract
 from gapline.contract.plan import Plan
+from gapline.contract.study_file import load_contract
 from gapline.contract.tables import RunKey, RunStatus
 from gapline.executors.submitit_cluster import Standing
 from gapline.run.cell import CellResult

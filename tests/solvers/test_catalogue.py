@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import gapline
-from gapline.contract.contract import Arm, load_contract
+from gapline.contract.contract import Arm
+from gapline.contract.study_file import load_contract
 from gapline.errors import ContractError
 from gapline.generate import write_instances
 from gapline.journal.register import read_register

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import gapline as gl
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from gapline.journal.plan_coverage import planned_cells
 
 CONTRACT = """

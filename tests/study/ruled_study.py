@@ -1,7 +1,7 @@
 """A study by contract whose campaign nobody had to run, for tests of what is decided about it."""
 
 import gapline as gl
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from gapline.journal.register import declare, register_plan
 from gapline.references.snapshot import Snapshot
 

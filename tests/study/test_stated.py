@@ -1,7 +1,7 @@
 """What a contract states, by the names of `open_study` and as options of `gapline score`."""
 
 import gapline as gl
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from gapline.study.contract_choices import declared_choices, lead_goals, read_contract, score_options
 from study.ruled_study import write_study
 

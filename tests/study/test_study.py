@@ -6,8 +6,8 @@ import pytest
 
 import gapline as gl
 from gapline.cli.app import run
-from gapline.contract.contract import load_contract
 from gapline.contract.reading import Coverage
+from gapline.contract.study_file import load_contract
 from gapline.errors import GaplineError, IntegrityError, UsageError
 from gapline.journal.register import declare, register_plan
 from gapline.report.facts import make_statements

@@ -455,7 +455,7 @@ solver = "kayros"
 
 def test_instances_that_a_contract_names_by_patterns_and_lists_are_those_of_the_directory(study, capsys):
     """Also of a package that leaves them out, where their names alone are known."""
-    from gapline.contract.contract import load_contract
+    from gapline.contract.study_file import load_contract
     from gapline.journal.register import declare, register_plan
 
     (study / "study.toml").write_text(PATTERNS.replace("{{1}}", "{1}"))

@@ -122,7 +122,7 @@ def _of_study(folder: Path, kind: str) -> list[str]:
     if all(isinstance(name, str) and not set(name) & set("*?[{") for name in stated) and "ladder" not in str(entries):
         return stated
     # Patterns, ladders, lists and files stand for names that only the whole contract knows, which takes a while.
-    from gapline.contract.contract import load_contract
+    from gapline.contract.study_file import load_contract
 
     expanded = load_contract(folder)
     if kind == "arm":

@@ -118,8 +118,9 @@ CAMPAIGN_KERNELS = ("squeezed", "dimacs:1.1")
 
 def prepare(folder: Path, say: Callable[[str], None]) -> "Contract":
     """Write the study and freeze its references, unless an earlier call did; refuse before that when a solver lacks."""
-    from gapline.contract.contract import SOLVERS, load_contract
+    from gapline.contract.contract import SOLVERS
     from gapline.contract.layout import CONTRACT_FILE
+    from gapline.contract.study_file import load_contract
     from gapline.errors import EnvironmentLacksError, UsageError
     from gapline.generate.study import write_study
     from gapline.solvers import arms_lack

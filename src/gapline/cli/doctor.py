@@ -7,8 +7,9 @@ import rich_click as click
 from gapline.checkers.presence import own_checker_lack
 from gapline.cli import options, output
 from gapline.cli.command import Command
-from gapline.contract.contract import CHECKER_PREFIXES, load_contract
+from gapline.contract.contract import CHECKER_PREFIXES
 from gapline.contract.plan import resolve_program
+from gapline.contract.study_file import load_contract
 from gapline.errors import GaplineError
 from gapline.run.check_run import identify_checker
 from gapline.solvers import arms_lack

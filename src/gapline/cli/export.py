@@ -56,7 +56,7 @@ def command(
     import shlex
     from pathlib import Path
 
-    from gapline.contract.contract import load_contract
+    from gapline.contract.study_file import load_contract
     from gapline.errors import UsageError
     from gapline.files.atomic_write import refuse_no_file
     from gapline.scoring.run_references import descriptive_arms

@@ -89,9 +89,9 @@ def command(directory: str, store: str | None, folder: str | None, as_json: bool
     Example: gapline init my-study --problem command
     """
     from gapline.cli.output import print_next, running_commands
-    from gapline.contract.contract import load_contract
     from gapline.contract.layout import CONTRACT_FILE
     from gapline.contract.plan import Plan
+    from gapline.contract.study_file import load_contract
     from gapline.solvers import arms_lack
     from gapline.text import counted
 

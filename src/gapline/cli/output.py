@@ -145,7 +145,7 @@ def running_commands(study: str) -> list[str]:
 
 def scoring_commands(study: str) -> tuple[list[str], str | None]:
     """Return what follows on a campaign whose runs are all there, and what it lacks for the scores it declares."""
-    from gapline.contract.contract import load_contract
+    from gapline.contract.study_file import load_contract
 
     reference = load_contract(study).reference
     lacks = reference.snapshot is None or not (Path(study) / reference.snapshot).is_file()

@@ -102,8 +102,8 @@ def show_plan(study: str, *, out: output.Output) -> None:
 
     import polars as pl
 
-    from gapline.contract.contract import load_contract
     from gapline.contract.plan import Plan, evaluation_design, panel_design
+    from gapline.contract.study_file import load_contract
     from gapline.contract.tables import model_note
     from gapline.report.table import frame_table
     from gapline.report.tables.design import design_table

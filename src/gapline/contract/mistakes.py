@@ -29,7 +29,7 @@ from gapline.contract.names import (
     split_python_name,
 )
 from gapline.contract.tables import EXACT_MODEL
-from gapline.contract.transforms import Transform
+from gapline.contract.transforms import Transform, parse_transforms
 from gapline.errors import UsageError, closest
 
 OPTION = "a text, number, truth value or list of these"
@@ -194,9 +194,6 @@ def _objective_mistakes(data: dict[str, Any]) -> Iterator[str]:
 
 def _transform_mistakes(where: str, entry: dict[str, Any], whole: dict[str, Any]) -> Iterator[str]:
     """Check a transform and the sense beside it, of the study or of an instance that states one of the two."""
-    # Here, because it brings tables that a contract alone does not need.
-    from gapline.contract.transforms import parse_transforms
-
     transform, sense = whole.get("transform", "none"), whole.get("sense", "min")
     rules = transform if isinstance(transform, list) else [transform]
     if not all(isinstance(rule, str) for rule in rules):

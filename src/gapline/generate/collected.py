@@ -8,8 +8,9 @@ from operator import methodcaller
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple, TypeVar
 
-from gapline.contract.contract import Contract, default_name, load_contract
+from gapline.contract.contract import Contract, default_name
 from gapline.contract.layout import CONTRACT_FILE, INSTANCES
+from gapline.contract.study_file import load_contract
 from gapline.errors import GaplineError, TraceError, UsageError
 from gapline.files.atomic_write import write_atomically
 from gapline.generate.found import Files, Found, FoundInstance, Progress

@@ -236,7 +236,7 @@ def campaign_of_journals(
 def _from_contract(study: Path) -> tuple[str | None, frozenset[str]]:
     """Return the checker that the contract names, and the instances that it maximises."""
     # The contract brings pydantic, which journals without one do not need.
-    from gapline.contract.contract import load_contract
+    from gapline.contract.study_file import load_contract
 
     if not (study / CONTRACT_FILE).is_file():
         return None, frozenset()

@@ -21,11 +21,12 @@ from typing import Any
 import msgspec
 
 from gapline.campaign.store import file_digest
-from gapline.contract.contract import Contract, load_contract
+from gapline.contract.contract import Contract
 from gapline.contract.fact_origins import CHANGED, LATE_PLAN
 from gapline.contract.layout import CONTRACT_FILE, JOURNALS, REGISTER
 from gapline.contract.metadata import METADATA_FIELDS
 from gapline.contract.plan import Plan
+from gapline.contract.study_file import load_contract
 from gapline.contract.user_code import code_file
 from gapline.contract.version import VERSION
 from gapline.errors import IntegrityError

@@ -11,9 +11,10 @@ import polars as pl
 
 from gapline.campaign.assembly import RunTrace
 from gapline.campaign.scale import Scale
-from gapline.contract.contract import Contract, load_contract
+from gapline.contract.contract import Contract
 from gapline.contract.ladders import find_ladders
 from gapline.contract.plan import Plan
+from gapline.contract.study_file import load_contract
 from gapline.contract.tables import RunKey
 from gapline.errors import GaplineError
 from gapline.journal.campaign import Tally, campaign_of_journals, trace_of

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from gapline.contract.contract import Contract, load_contract
+from gapline.contract.contract import Contract
 from gapline.contract.layout import (
     CAMPAIGN,
     CITATION,
@@ -21,6 +21,7 @@ from gapline.contract.layout import (
     ZENODO,
 )
 from gapline.contract.metadata import Author, Related
+from gapline.contract.study_file import load_contract
 from gapline.files.archives import folder_files
 from gapline.files.atomic_write import write_atomically
 from gapline.journal.register import read_register

@@ -14,7 +14,7 @@ from typing import Any
 
 from gapline.campaign.campaign import Campaign
 from gapline.campaign.store import file_digest, open_campaign, save_campaign
-from gapline.contract.contract import Contract, load_contract
+from gapline.contract.contract import Contract
 from gapline.contract.layout import (
     CAMPAIGN,
     CITATION,
@@ -30,6 +30,7 @@ from gapline.contract.layout import (
     ZENODO,
     Identity,
 )
+from gapline.contract.study_file import load_contract
 from gapline.errors import GaplineError, IntegrityError, listing
 from gapline.files.open_file import open_regular, read_document
 from gapline.files.scratch_arrays import scratch_place

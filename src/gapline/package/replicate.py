@@ -8,8 +8,9 @@ from typing import Any
 
 import msgspec
 
-from gapline.contract.contract import Contract, load_contract
+from gapline.contract.contract import Contract
 from gapline.contract.layout import CONTRACT_FILE, JOURNALS, REGISTER, REPLICATION, RESULTS
+from gapline.contract.study_file import load_contract
 from gapline.errors import EnvironmentLacksError, IntegrityError, TraceError
 from gapline.journal.line import ORDER_FILE
 from gapline.package.comparison import compare_studies

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from gapline.campaign.store import file_digest
-from gapline.contract.contract import CHECKERS, Arm, Contract, ReplicatesTable, load_contract
+from gapline.contract.contract import CHECKERS, Arm, Contract, ReplicatesTable
 from gapline.contract.expansion import fits
 from gapline.contract.layout import (
     CAMPAIGN,
@@ -32,6 +32,7 @@ from gapline.contract.layout import (
 from gapline.contract.names import split_python_name
 from gapline.contract.plan import Plan, planned_seeds, replicated_part, resolve_program
 from gapline.contract.result_table import as_document
+from gapline.contract.study_file import load_contract
 from gapline.errors import (
     EnvironmentLacksError,
     GaplineError,

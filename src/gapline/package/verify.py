@@ -9,8 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gapline.campaign.store import open_campaign
-from gapline.contract.contract import Contract, load_contract
+from gapline.contract.contract import Contract
 from gapline.contract.layout import CAMPAIGN, CONTRACT_FILE, DOCUMENT, SUMS, PackageDocument, read_package_document
+from gapline.contract.study_file import load_contract
 from gapline.errors import ContractError, GaplineError, IntegrityError, listing
 from gapline.journal.attempts import cells_of, folders_of
 from gapline.journal.claims import worked_on

@@ -20,9 +20,10 @@ from types import FrameType
 import msgspec
 
 from gapline.campaign.campaign import Campaign
-from gapline.contract.contract import Contract, load_contract
+from gapline.contract.contract import Contract
 from gapline.contract.layout import JOURNALS, OPTIONS_FILE
 from gapline.contract.plan import Cell, Plan, default_order_seed, resolve_program, shuffle_cells
+from gapline.contract.study_file import load_contract
 from gapline.contract.tables import model_note
 from gapline.errors import EnvironmentLacksError, IntegrityError, UsageError, listing
 from gapline.executors.heartbeat import clear_heartbeats

@@ -16,9 +16,9 @@ import msgspec
 
 from gapline.campaign.store import file_digest
 from gapline.checkers.command import ERRORS_KEPT, LineProcess
-from gapline.contract.contract import load_contract
 from gapline.contract.instance_digest import problem_digest_of
 from gapline.contract.layout import JOURNALS
+from gapline.contract.study_file import load_contract
 from gapline.contract.tables import RunKey
 from gapline.errors import EnvironmentLacksError, GaplineError, TraceError, UsageError
 from gapline.executors.executors import Workers

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gapline.contract.contract import Contract, load_contract
+from gapline.contract.contract import Contract
 from gapline.contract.plan import Cell, Plan
 from gapline.contract.solver_versions import several_versions
+from gapline.contract.study_file import load_contract
 from gapline.contract.tables import EXACT_MODEL, RunKey, RunStatus
 from gapline.errors import IntegrityError
 from gapline.journal.attempts import CellRecord, attempts_of, folders_of

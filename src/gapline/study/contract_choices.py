@@ -36,7 +36,7 @@ def read_contract(folder: Path | None) -> "tuple[Contract | None, str | None, Re
     """Read contract and register; a study that was never run, or run before there were registers, has none."""
     if folder is None:
         return None, None, None
-    from gapline.contract.contract import load_contract
+    from gapline.contract.study_file import load_contract
     from gapline.journal.register import read_register
 
     contract, register = load_contract(folder), read_register(folder)

@@ -75,7 +75,7 @@ def journal_campaign(path: Path) -> Campaign | None:
 
 def contract_senses(sources: Iterable[str | Path]) -> dict[str, str]:
     """Return the senses that the contracts of the studies among some sources state; `min` by default is not stated."""
-    from gapline.contract.contract import load_contract
+    from gapline.contract.study_file import load_contract
 
     folders = [folder for source in sources if not is_url(source) and (folder := study_folder(source)) is not None]
     return {name: sense for folder in folders for name, sense in load_contract(folder).stated_senses.items()}

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gapline.contract.contract import load_contract
 from gapline.contract.layout import PackageDocument, PackedInstance
+from gapline.contract.study_file import load_contract
 from gapline.journal.verdicts import Judge
 from gapline.package.checks.recheck import leave_recheck, show_recheck
 from gapline.package.checks.rows import Findings, Outcome, Source

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from gapline.contract.contract import load_contract
+from gapline.contract.study_file import load_contract
 from gapline.contract.version import VERSION
 from gapline.package.checks.results import show_results
 from gapline.package.checks.rows import Findings, Outcome, Source

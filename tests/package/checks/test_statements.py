@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from gapline.contract.contract import load_contract
 from gapline.contract.layout import read_package_document
+from gapline.contract.study_file import load_contract
 from gapline.package.checks.results import read_results
 from gapline.package.checks.rows import Findings, Outcome, Source
 from gapline.package.checks.statements import show_instances, show_package, show_register, show_snapshots
