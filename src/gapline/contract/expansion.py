@@ -157,30 +157,33 @@ def _instances(entry: InstanceEntry, folder: Path) -> Iterator[Instance]:
     elif _plain(entry, folder):
         if isinstance(entry.size, str):
             raise _Mistakes(f"size: expected a number beside a single path, got {entry.size!r}")
-        yield _instance(facts, entry.path, {})
+        # Such an entry has no parts: braces in its name are its own.
+        yield _instance(facts, entry.path)
     else:
         found = find_files(folder, entry.path, entry.exclude, absent=absent_instances(folder))
         if not found:
             raise _Mistakes(f"path: expected files that fit {entry.path!r}, got none")
         for path, stars in found:
-            yield _instance(facts, path, {str(k): star for k, star in enumerate(stars, start=1)})
+            yield _instance(facts, path, _parts(path) | {str(k): star for k, star in enumerate(stars, start=1)})
 
 
-def _instance(facts: Mapping[str, Any], path: str, stars: Mapping[str, str]) -> Instance:
-    """Make one instance of an entry, whose texts may name parts of its path."""
-    parent, _, _ = path.rpartition("/")
-    parts = {"stem": default_name(path), "parent": parent.rpartition("/")[2], "folder": parent, **stars}
+def _parts(path: str) -> dict[str, str]:
+    """Return the parts of a path that the texts of an entry may name."""
+    parent = path.rpartition("/")[0]
+    return {"stem": default_name(path), "parent": parent.rpartition("/")[2], "folder": parent}
+
+
+def _instance(facts: Mapping[str, Any], path: str, parts: Mapping[str, str] | None = None) -> Instance:
+    """Make one instance of an entry, with the parts of its path that the texts of the entry name filled in."""
     filled = dict(facts) | {"path": path}
-    # A plain entry has no parts: braces in its name are its own.
-    if stars or "csv" in facts or facts.get("path") != path:
-        for name in ("name", "panel", "size"):
-            if isinstance(filled.get(name), str):
-                filled[name] = _fill(filled[name], parts, name)
+    for name in ("name", "panel", "size"):
+        if parts is not None and isinstance(filled.get(name), str):
+            filled[name] = _fill(filled[name], parts, name)
     if isinstance(size := filled.get("size"), str):
         if not size.isdecimal() or int(size) < 1:
             raise _Mistakes(f"size: expected a number of {path!r}, got {size!r}")
         filled["size"] = int(size)
-    filled["name"] = filled.get("name") or parts["stem"]
+    filled["name"] = filled.get("name") or default_name(path)
     filled["panel"] = filled.get("panel") or "all"
     return Instance.model_construct(**filled)
 
@@ -198,7 +201,7 @@ def _listed(entry: InstanceEntry, facts: Mapping[str, Any], folder: Path) -> Ite
     file = folder / entry.csv
     if not file.is_file():
         raise _Mistakes(f"csv: expected a file, got {entry.csv!r}")
-    known = [name for name in Instance.model_fields if name != "steps"]
+    known = list(Instance.model_fields)
     try:
         rows = list(csv.DictReader(io.StringIO(read_regular(file).decode("utf-8-sig"), newline="")))
     except (csv.Error, UnicodeDecodeError) as error:
@@ -226,8 +229,8 @@ def _listed(entry: InstanceEntry, facts: Mapping[str, Any], folder: Path) -> Ite
                 mistakes += [f"csv: line {number} of {entry.csv!r}: {word}" for word in wrong]
                 continue
             # The texts of the entry are filled in before the row's own words stand over them.
-            found = _instance(dict(facts) | {"csv": True}, stated["path"], {}).model_dump(exclude_unset=True)
-            yield Instance.model_validate({k: v for k, v in (found | values).items() if k != "csv"})
+            found = _instance(facts, stated["path"], _parts(stated["path"])).model_dump(exclude_unset=True)
+            yield Instance.model_validate(found | values)
         except ValueError as error:
             words = field_mistakes(error, Instance) if isinstance(error, ValidationError) else [str(error)]
             mistakes += [f"csv: line {number} of {entry.csv!r}: {word}" for word in words]

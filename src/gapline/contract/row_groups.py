@@ -29,13 +29,9 @@ class Numbers:
     @cached_property
     def first_row(self) -> Integers:
         """For each number, the first row that has it."""
-        found = np.full(self.size, -1, np.int64)
-        # Mostly all are among the first rows already.
-        for some in (self.row[: 4 * self.size], self.row):
-            # Of several rows the one that is written last stays.
-            found[some[::-1]] = np.arange(len(some) - 1, -1, -1)
-            if found.min(initial=0) == 0:
-                break
+        found = np.empty(self.size, np.int64)
+        # Of several rows the one that is written last stays.
+        found[self.row[::-1]] = np.arange(len(self.row) - 1, -1, -1)
         return found
 
 

@@ -68,7 +68,13 @@ def load_code(name: str, /, *, folder: Path | None = None) -> Code:
     module_name, function_name = found
     here = code_file(name, folder)
     if (known := _loaded.get(name)) is not None:
-        _refuse_other(known, known.path if here is None else here)
+        path = here or known.path
+        if (digest := _digest(path)) != known.digest:
+            ours = f"{known.path} ({known.digest[:19]}…)"
+            raise MixedScoresError(
+                f"{name}: expected one source, got {ours} and {path} ({digest[:19]}…)",
+                hint="two functions cannot stand under one name: rename one, or start anew after an edit",
+            )
         return known
     try:
         with uncompiled():
@@ -130,14 +136,6 @@ def note_function(function: Callable[..., Any], name: str | None, /) -> str:
             hint="scores of two functions must not stand under one name: give this one another",
         )
     return chosen
-
-
-def _refuse_other(known: Code, path: Path) -> None:
-    if (digest := _digest(path)) != known.digest:
-        raise MixedScoresError(
-            f"{known.name}: expected one source, got {known.path} ({known.digest[:19]}…) and {path} ({digest[:19]}…)",
-            hint="two functions cannot stand under one name: rename one, or start anew after an edit",
-        )
 
 
 def _load_from(folder: Path, name: str) -> None:

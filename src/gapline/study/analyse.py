@@ -293,21 +293,17 @@ class Analysis(Shown):
     @cached_property
     def ranks(self) -> MeanRanks | None:
         """Mean ranks of the ranked arms with Friedman's and Nemenyi's tests."""
-        if self.no_ranks or self._compared is None:
-            return None
-        return mean_ranks(self._compared, level=self.study.level)
+        return None if self._ranked is None else mean_ranks(self._ranked, level=self.study.level)
 
     @cached_property
     def ratings(self) -> Ratings | None:
         """Bradley-Terry ratings of the ranked arms."""
-        if self.no_ranks or self._compared is None:
-            return None
-        return ratings(self._compared, **self._drawn)
+        return None if self._ranked is None else ratings(self._ranked, **self._drawn)
 
     @cached_property
     def neighbour_pairs(self) -> NeighbourPairs | None:
         """Pairs of ranked arms by Wilcoxon's test, probability of improvement and area between their curves."""
-        if self.no_ranks or self._compared is None:
+        if self._ranked is None:
             return None
         study = self.study
         pairs = [*study.declared, *remaining_pairs(study.declared, study.ranked_arms)]
@@ -323,12 +319,12 @@ class Analysis(Shown):
                 tolerance=study.tolerance,
             )
         return neighbour_pairs(
-            self._compared,
+            self._ranked,
             declared=study.declared,
             ranks=self.ranks,
             areas=areas,
             weighting=study.weighting,
-            level=self.study.level,
+            level=study.level,
         )
 
     @cached_property
@@ -346,6 +342,10 @@ class Analysis(Shown):
     @cached_property
     def _compared(self) -> Compared | None:
         return None if self.study.no_intervals else compare_cells(self.study.scores[0])
+
+    @property
+    def _ranked(self) -> Compared | None:
+        return None if self.no_ranks else self._compared
 
     @property
     def _drawn(self) -> dict[str, Any]:

@@ -5,15 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.campaign.campaign import Campaign
 from gapline.contract.result_table import ResultTable
-from gapline.contract.tables import CARRIED, FAILED, RETIRED, RUN_RECORD, RUNS, Reason, RunStatus
+from gapline.contract.tables import CARRIED, FAILED, RETIRED, RUN_RECORD, RUNS, Reason, RunStatus, VerdictCode
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
 from gapline.files.scratch_arrays import piece_size
-from gapline.native.compilation import compiled
+from gapline.native.slices import step_places
 
 # What nobody varies on purpose: counts, and what the runner records of a run, but for its settings.
 _NO_LADDER = {
@@ -117,22 +116,14 @@ def _reasons(campaign: Campaign, runs: pl.DataFrame, groups: list[str]) -> pl.Da
     rejecting = replace(campaign, runs=campaign.runs[with_rejections])
     for rows, piece in rejecting.pieces(piece_size()):
         first, count = piece.runs["first"].to_numpy(), piece.runs["count"].to_numpy()
-        codes = piece.reason if piece.reason is not None else np.empty(0, np.uint8)
-        part = np.zeros((len(rows), len(names)), np.int64)
-        _tally(np.arange(len(rows)), first, count, piece.verdict, codes, part)
-        tally[rows] = part
+        places, _ = step_places(first, count)
+        invalid = np.asarray(piece.verdict[places]) == VerdictCode.INVALID
+        codes = 0 if piece.reason is None else np.asarray(piece.reason[places])[invalid].astype(np.int64)
+        kinds = np.repeat(np.arange(len(rows)), count)[invalid] * len(names) + codes
+        tally[rows] = np.bincount(kinds, minlength=len(rows) * len(names)).reshape(len(rows), len(names))
     rows, kinds = np.nonzero(tally)
     found = runs.select(groups)[with_rejections[rows]].with_columns(
         reason=pl.Series([names[kind] for kind in kinds.tolist()], dtype=pl.String),
         rejected=pl.Series(tally[rows, kinds], dtype=pl.Int64),
     )
     return found.group_by(*groups, "reason").agg(pl.col("rejected").sum()).sort(*groups, "reason")
-
-
-@compiled(nogil=True)
-def _tally(rows: NDArray, first, count, verdict, codes, out):  # type: ignore[no-untyped-def, type-arg] # pragma: no cover
-    for k in range(len(rows)):
-        begin = first[rows[k]]
-        for event in range(begin, begin + count[rows[k]]):
-            if verdict[event] == 0:
-                out[k, codes[event] if len(codes) else 0] += 1

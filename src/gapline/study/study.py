@@ -14,7 +14,7 @@ from gapline.contract.instance_set import InstanceSet, decide_instance_set
 from gapline.contract.ladders import Step, find_ladders
 from gapline.contract.layout import Identity
 from gapline.contract.progress import doing
-from gapline.contract.reading import Coverage, Reading, ReferenceLabel
+from gapline.contract.reading import Coverage, Reading
 from gapline.contract.result_table import Shown
 from gapline.contract.tables import CELL, EXACT_MODEL, model_note
 from gapline.contract.time_scale import TimeScale
@@ -180,15 +180,10 @@ class Study(Shown):
         return find_ladders(self.envelopes.runs, declared)
 
     @property
-    def ladder_arms(self) -> tuple[str, ...]:
-        """The arms that are steps of ladders."""
-        return tuple(arm for steps in self.ladders.values() for arm in steps)
-
-    @property
     def apart(self) -> tuple[str, ...]:
         """Arms of tier 2 that are steps of ladders: described along their steps, unless the study has no other arms."""
         everyone = set(self.envelopes.runs["arm"].unique())
-        steps = [arm for arm in self.ladder_arms if arm in self.tier_two and arm in everyone]
+        steps = [arm for ladder in self.ladders.values() for arm in ladder if arm in self.tier_two and arm in everyone]
         return tuple(steps) if everyone - set(steps) else ()
 
     @property
@@ -290,6 +285,7 @@ class Study(Shown):
 
     def reading_of(self, reference: LabelledSnapshot, **changes: Any) -> Reading:
         """Return the declared reading against another reference, or with other choices changed."""
+        lacking = reference.label.unreferenced
         declared = build_reading(
             self.envelopes,
             reference.label,
@@ -299,17 +295,14 @@ class Study(Shown):
             goals=self.goals,
             tolerance=self.tolerance,
             weighting=self.weighting,
-            coverage=self._coverage_against(reference.label),
+            # Another reference may lack other instances that nobody solved.
+            coverage=replace(self.coverage, unreferenced=count_unreferenced(self.envelopes.runs, lacking)),
             statistics=self.statistics,
             tier_two=self.tier_two,
             instance_set=self.instance_set,
         )
         known = {"checker": self.checker, "packages": self.packages, "origins": self.origins}
         return replace(declared, **(known | changes))
-
-    def _coverage_against(self, label: ReferenceLabel) -> Coverage:
-        """Return the coverage under another reference, which may lack other instances that nobody solved."""
-        return replace(self.coverage, unreferenced=count_unreferenced(self.envelopes.runs, label.unreferenced))
 
     @cached_property
     def summary(self) -> Summary:
@@ -342,9 +335,7 @@ class Study(Shown):
     @cached_property
     def intervals(self) -> ArmIntervals | None:
         """The mean of every arm with its interval."""
-        if self.no_intervals:
-            return None
-        return arm_intervals(self.bootstrap, method=self.interval, level=self.level)
+        return None if self.no_intervals else arm_intervals(self.bootstrap, method=self.interval, level=self.level)
 
     @property
     def why_unranked(self) -> str | None:
