@@ -39,9 +39,8 @@ def load_contract(path: str | Path, *, files: bool = False) -> Contract:
     try:
         data = tomllib.loads(read_document(file).decode("utf-8"))
     except FileNotFoundError:
-        raise ContractError(
-            str(file), ["expected a contract, got no file"], hint="gapline init DIR writes one"
-        ) from None
+        hint = "gapline init DIR writes one"
+        raise ContractError(str(file), ["expected a contract, got no file"], hint=hint) from None
     except OSError as error:
         raise ContractError(str(file), [f"expected a contract, got {reason_of(error)}"]) from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

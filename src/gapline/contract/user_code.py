@@ -68,11 +68,11 @@ def load_code(name: str, /, *, folder: Path | None = None) -> Code:
     module_name, function_name = found
     here = code_file(name, folder)
     if (known := _loaded.get(name)) is not None:
-        path = here or known.path
-        if (digest := _digest(path)) != known.digest:
+        other = here or known.path
+        if (digest := _digest(other)) != known.digest:
             ours = f"{known.path} ({known.digest[:19]}…)"
             raise MixedScoresError(
-                f"{name}: expected one source, got {ours} and {path} ({digest[:19]}…)",
+                f"{name}: expected one source, got {ours} and {other} ({digest[:19]}…)",
                 hint="two functions cannot stand under one name: rename one, or start anew after an edit",
             )
         return known

@@ -176,10 +176,10 @@ class Analysis(Shown):
         from gapline.contract.plan import Plan, evaluation_design
 
         # Of what the study looks at: a filter takes cells away.
-        state = {RunKey(*row[:3]): row[3] for row in cells.select(*RUN_KEY, "state").iter_rows()}
-        plan = [cell for cell in Plan.of(contract).cells if cell.key in state]
-        done = [cell for cell in plan if state[cell.key] == "done"]
-        design, made = (evaluation_design(contract, Plan(tuple(part))) for part in (plan, done))
+        state = {RunKey(*key): state for *key, state in cells.select(*RUN_KEY, "state").iter_rows()}
+        plan = tuple(cell for cell in Plan.of(contract).cells if cell.key in state)
+        done = tuple(cell for cell in plan if state[cell.key] == "done")
+        design, made = (evaluation_design(contract, Plan(part)) for part in (plan, done))
         counts = made.select("evidence", done="runs")
         return design.join(counts, on="evidence", how="left", maintain_order="left").with_columns(
             pl.col("done").fill_null(0)

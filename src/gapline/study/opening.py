@@ -73,6 +73,8 @@ if TYPE_CHECKING:
 
 # Choices of which one or several are given; as one they may be a text or a number.
 _SEVERAL = ("kernels", "statistics", "tier_two", "goals")
+# Choices that a study has as they are.
+_AS_CHOSEN = ("weighting", "goals", "level", "draws", "seed", "simultaneous", "horizon")
 
 
 @naming_packages()
@@ -188,17 +190,12 @@ def open_study(
         stored=stored,
         kernels=kernels,
         weight=weight,
-        weighting=chosen["weighting"],
-        goals=chosen["goals"],
         tolerance=tolerance,
         tier_two=descriptive,
         declared=pairs,
         registered=before,
         interval=parse_method(chosen["interval"]).value,
-        level=chosen["level"],
-        draws=chosen["draws"],
-        seed=chosen["seed"],
-        simultaneous=chosen["simultaneous"],
+        **{name: chosen[name] for name in _AS_CHOSEN},
         planned=cells,
         coverage=count_cells(
             envelopes.runs,
@@ -219,7 +216,6 @@ def open_study(
             *find_stored_contradictions(campaign, envelopes, stored, tolerance=tolerance),
         ),
         statistics=statistics,
-        horizon=chosen["horizon"],
         time_scale=scaling,
         remarks=(
             *_remarks(kept, contract, register, removed, absent.height if rule == "empty" else 0, left_out),
