@@ -16,7 +16,7 @@ from gapline.contract.row_groups import Numbered
 from gapline.envelope.build import Envelopes
 from gapline.envelope.passes import bring, run_spans
 from gapline.errors import GaplineError, HorizonError, UsageError, listing
-from gapline.files.scratch_arrays import ScratchArray, piece_size, scratch_array, spans
+from gapline.files.scratch_arrays import ScratchArray, scratch_array, spans
 from gapline.native.compensated_sums import cumulate, two_sum
 from gapline.native.compilation import compiled
 from gapline.native.order import sort_by_time
@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-def fill_event_arrays(
+def _fill_events(
     first: Integers, count: Integers, time: Floats, gaps: Floats, before: float, weights: Floats, scale: Floats,
     out_time: Floats, out_delta: Floats,
 ) -> None:  # fmt: skip
@@ -306,11 +306,12 @@ def group_rows(runs: pl.DataFrame | Numbered, by: Sequence[str]) -> list[tuple[t
 
 def step_area(time: Floats, value: Floats, horizon: float) -> float:
     """Return the area under a step curve from 0 to the horizon."""
-    if len(time) > piece_size():
-        return float(_area(time, value, horizon))
-    widths = np.diff(np.append(time, horizon))
-    # Sums, not dot products, which wait for the threads of BLAS.
-    return float(np.sum(widths * value))
+    total = 0.0
+    for span in spans(len(time)):
+        end = time[span.stop] if span.stop < len(time) else horizon
+        # Sums, not dot products, which wait for the threads of BLAS.
+        total += float(np.sum(np.diff(np.append(time[span], end)) * value[span]))
+    return total
 
 
 def evaluate_steps(time: Floats, value: Floats, at: Floats) -> Floats:
@@ -331,18 +332,6 @@ def _check_area(
     scale = max(1.0, abs(mean))
     if kernel.code is not KernelCode.CUSTOM and not abs(mean - area) <= AREA_TOLERANCE * scale:
         raise GaplineError(f"area identity broken: mean of scores {mean!r}, area of the mean curve {area!r}")
-
-
-@compiled(nogil=True, small=fill_event_arrays)
-def _fill_events(first, count, time, gaps, before, weights, scale, out_time, out_delta):  # type: ignore[no-untyped-def] # pragma: no cover
-    out = 0
-    for run in range(len(first)):
-        previous = before
-        for k in range(first[run], first[run] + count[run]):
-            out_time[out] = time[k] / scale[run]
-            out_delta[out] = weights[run] * (gaps[k] - previous)
-            previous = gaps[k]
-            out += 1
 
 
 @compiled(nogil=True, small=cumulate_arrays)
@@ -397,14 +386,3 @@ def cumulate_at(time, delta, start, moments, horizon, out):  # type: ignore[no-u
         m += 1
     area, error = two_sum(area, value * (horizon - since))
     return area + (spilled + error)
-
-
-@compiled(nogil=True)
-def _area(time, value, horizon):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return the area under a step curve without an array as long as it."""
-    total, lost = 0.0, 0.0
-    for k in range(len(time)):
-        end = time[k + 1] if k + 1 < len(time) else horizon
-        total, error = two_sum(total, value[k] * (end - time[k]))
-        lost += error
-    return total + lost

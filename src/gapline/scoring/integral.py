@@ -30,8 +30,6 @@ from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel, refuse_sig
 from gapline.scoring.user_functions import Weight, as_weight
 
 Floats = NDArray[np.float64]
-# Steps of a run up to which its terms are added as they are made: beyond, vector instructions make them faster.
-_SHORT = 16
 
 
 def primal_integral(
@@ -161,10 +159,11 @@ def _integrate(
     for k, kernel in enumerate(kernels):
         if kernel.code is KernelCode.CUSTOM:
             gaps, starts = step_gaps(objective, first, count, reference, kernel)
-            _integrate_gaps(
-                time, gaps, first, starts, count, horizon, float(kernel.before or 0.0),
-                int(weight.code), weight.cutoff, edges, values, out[:, k],
-            )  # fmt: skip
+            with np.errstate(all="ignore"):
+                integrate_gap_arrays(
+                    time, gaps, first, starts, count, horizon, float(kernel.before or 0.0),
+                    int(weight.code), weight.cutoff, edges, values, out[:, k],
+                )  # fmt: skip
     return out
 
 
@@ -189,62 +188,32 @@ def _integrate_slices(  # type: ignore[no-untyped-def] # pragma: no cover
         most = max(most, count[run])
     pieces, terms = np.empty(most), np.empty(most)
     for run in range(low, high):
+        # Places without a sign need no look at whether they count from the end, and the loops over them are turned into
+        # vector instructions.
+        one = np.uint64(1)
         begin, size, limit, reference = np.uint64(first[run]), np.uint64(count[run]), horizon[run], references[run]
-        if weight_code != 0 or size == 0 or size > _SHORT:
-            _integrate_run(
-                run, time, objective, first, count, horizon, references, codes, parameters, tolerances, befores, places,
-                weight_code, cutoff, edges, values, pieces, terms, out,
-            )  # fmt: skip
-            continue
-        # A call that is given arrays costs more than a short run does.
+        if weight_code == 0 and size > 0:
+            for i in range(size - one):
+                pieces[i] = time[begin + one + i] - time[begin + i]
+            pieces[size - one] = limit - time[begin + size - one]
+            before_width, normalizer = time[begin], limit
+        else:
+            before_width = _fill_pieces(pieces, time[begin : begin + size], limit, weight_code, cutoff, edges, values)
+            normalizer = width(weight_code, cutoff, edges, values, 0.0, limit, limit)
         for k in range(len(codes)):
-            code, before = codes[k], befores[k]
-            if code == RAW:
-                _integrate_run(
-                    run, time, objective, first, count, horizon, references, codes[k : k + 1], parameters[k : k + 1],
-                    tolerances[k : k + 1], befores[k : k + 1], places[k : k + 1], weight_code, cutoff, edges, values,
-                    pieces, terms, out,
-                )  # fmt: skip
+            code, parameter, tolerance, before = codes[k], parameters[k], tolerances[k], befores[k]
+            if code == RAW and (size == 0 or time[begin] > 0.0):
+                out[run, places[k]] = np.nan
                 continue
-            total = _sum_short(
-                time, objective, begin, size, limit, reference, code, parameters[k], tolerances[k], before * time[begin]
-            )
-            mean = before if time[begin] == limit else total / limit + 0.0
-            last = objective[begin + size - np.uint64(1)]
-            out[run, places[k]] = _within(mean, code, parameters[k], last, reference, tolerances[k], before)
-
-
-@compiled(nogil=True)
-def _integrate_run(  # type: ignore[no-untyped-def] # pragma: no cover
-    run, time, objective, first, count, horizon, references, codes, parameters, tolerances, befores, places,
-    weight_code, cutoff, edges, values, pieces, terms, out,
-):  # fmt: skip
-    # Places without a sign need no look at whether they count from the end, and the loops over them are turned into
-    # vector instructions.
-    one = np.uint64(1)
-    begin, size, limit, reference = np.uint64(first[run]), np.uint64(count[run]), horizon[run], references[run]
-    if weight_code == 0 and size > 0:
-        for i in range(size - one):
-            pieces[i] = time[begin + one + i] - time[begin + i]
-        pieces[size - one] = limit - time[begin + size - one]
-        before_width, normalizer = time[begin], limit
-    else:
-        before_width = _fill_pieces(pieces, time[begin : begin + size], limit, weight_code, cutoff, edges, values)
-        normalizer = width(weight_code, cutoff, edges, values, 0.0, limit, limit)
-    for k in range(len(codes)):
-        code, parameter, tolerance, before = codes[k], parameters[k], tolerances[k], befores[k]
-        if code == RAW and (size == 0 or time[begin] > 0.0):
-            out[run, places[k]] = np.nan
-            continue
-        # The kernel is the same for the whole loop, which the compiler turns inside out: one loop per formula.
-        for i in range(size):
-            terms[i] = gap(code, parameter, objective[begin + i], reference, tolerance) * pieces[i]
-        if code == RAW:
-            out[run, places[k]] = _raw_mean(terms, objective[begin : begin + size], reference, pieces, normalizer)
-            continue
-        mean = _mean(terms, count[run], before, before_width, normalizer)
-        last = objective[begin + size - one] if size > 0 else np.inf
-        out[run, places[k]] = _within(mean, code, parameter, last, reference, tolerance, before)
+            # The kernel is the same for the whole loop, which the compiler turns inside out: one loop per formula.
+            for i in range(size):
+                terms[i] = gap(code, parameter, objective[begin + i], reference, tolerance) * pieces[i]
+            if code == RAW:
+                out[run, places[k]] = _raw_mean(terms, objective[begin : begin + size], reference, pieces, normalizer)
+                continue
+            mean = _mean(terms, count[run], before, before_width, normalizer)
+            last = objective[begin + size - one] if size > 0 else np.inf
+            out[run, places[k]] = _within(mean, code, parameter, last, reference, tolerance, before)
 
 
 @compiled(inline="always", keep=False)
@@ -255,56 +224,6 @@ def _within(mean, code, parameter, last, reference, tolerance, before):  # type:
         mean = before
     # The mean of gaps in [-1, before] lies there too; the last bit of the division must not say otherwise.
     return min(max(mean, -1.0), before)
-
-
-@compiled(inline="always", keep=False)
-def _sum_short(time, objective, begin, size, limit, reference, code, parameter, tolerance, start):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return what `_sum` returns of the terms of a run under the uniform weight, which are made as they are added."""
-    one = np.uint64(1)
-    s0, s1, s2, s3 = start, 0.0, 0.0, 0.0
-    c0, c1, c2, c3 = 0.0, 0.0, 0.0, 0.0
-    at, last = begin, begin + size - one
-    whole = begin + size // np.uint64(4) * np.uint64(4)
-    while at < whole:
-        t1, t2, t3 = time[at + one], time[at + np.uint64(2)], time[at + np.uint64(3)]
-        t4 = limit if at + np.uint64(3) == last else time[at + np.uint64(4)]
-        s0, lost = two_sum(s0, gap(code, parameter, objective[at], reference, tolerance) * (t1 - time[at]))
-        c0 += lost
-        s1, lost = two_sum(s1, gap(code, parameter, objective[at + one], reference, tolerance) * (t2 - t1))
-        c1 += lost
-        s2, lost = two_sum(s2, gap(code, parameter, objective[at + np.uint64(2)], reference, tolerance) * (t3 - t2))
-        c2 += lost
-        s3, lost = two_sum(s3, gap(code, parameter, objective[at + np.uint64(3)], reference, tolerance) * (t4 - t3))
-        c3 += lost
-        at += np.uint64(4)
-    while at <= last:
-        until = limit if at == last else time[at + one]
-        s0, lost = two_sum(s0, gap(code, parameter, objective[at], reference, tolerance) * (until - time[at]))
-        c0 += lost
-        at += one
-    for lane in (s1, s2, s3):
-        s0, lost = two_sum(s0, lane)
-        c0 += lost
-    return s0 + (((c0 + c1) + c2) + c3)
-
-
-@compiled(nogil=True, small=integrate_gap_arrays)
-def _integrate_gaps(  # type: ignore[no-untyped-def] # pragma: no cover
-    time, gaps, first, starts, count, horizon, before, weight_code, cutoff, edges, values, out
-):
-    most = 0
-    for run in range(len(first)):
-        most = max(most, count[run])
-    pieces, terms = np.empty(most), np.empty(most)
-    for run in range(len(first)):
-        size, limit = count[run], horizon[run]
-        before_width = _fill_pieces(
-            pieces, time[first[run] : first[run] + size], limit, weight_code, cutoff, edges, values
-        )
-        for i in range(size):
-            terms[i] = gaps[starts[run] + i] * pieces[i]
-        normalizer = width(weight_code, cutoff, edges, values, 0.0, limit, limit)
-        out[run] = _mean(terms, size, before, before_width, normalizer)
 
 
 @compiled(nogil=True)

@@ -4,6 +4,7 @@ Where a method draws, all arms see the same draws, so a difference of two arms i
 from integers of PCG64 alone: the same seed gives the same draws on every machine.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -21,7 +22,6 @@ from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
 from gapline.statistics.cells import Cells, build_cells, finite_or_none, score_column, why_no_spread
 from gapline.statistics.estimate import DEFAULT_METHOD, Estimate, Method, method_words, parse_method
-from gapline.statistics.exact_sum import exact_sum
 from gapline.statistics.intervals import DrawnSums
 from gapline.statistics.means import check_horizons
 from gapline.statistics.student import panel_centred
@@ -161,7 +161,7 @@ class Bootstrap(Shown):
             return Estimate(np.nan, (np.nan,) * len(parts), none, none, none, strata, lambda: none, reason=NO_INSTANCE)
         weights = self.cells.unit_weights(self.weighting, self.counts[rows] * chosen)[:, chosen]
         means = self.means[rows][:, chosen]
-        pooled = np.array([exact_sum(row) for row in weights * means])
+        pooled = np.array([math.fsum(row) for row in weights * means])
         return Estimate(
             value=float(factors @ pooled),
             parts=tuple(pooled.tolist()),

@@ -4,6 +4,7 @@ Every comparison goes the same way: seeds of an instance first, then instances, 
 Inside these arrays NaN stands for a cell without runs; it never reaches a table.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 from gapline.errors import MixedScoresError, UsageError, listing
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
-from gapline.statistics.exact_sum import exact_sum
 from gapline.text import meant
 
 Floats = NDArray[np.float64]
@@ -68,7 +68,7 @@ class Cells:
             instances = (present @ member)[:, self.panel]
             raw = np.divide(1.0, instances, out=np.zeros(counts.shape), where=present)
         # Rows sum to one over what the arm has: a missing instance shifts weight to the others, and a note says so.
-        total = np.array([[exact_sum(row)] for row in raw]).reshape(-1, 1)
+        total = np.array([[math.fsum(row)] for row in raw]).reshape(-1, 1)
         return _ratio(raw, np.broadcast_to(total, raw.shape), blank=0.0)
 
     def pooled(

@@ -1,5 +1,6 @@
 """Means, medians, quantiles and trimmed means of scores, and the runs that arms lack."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -23,7 +24,6 @@ from gapline.scoring.endpoints import attainment_name
 from gapline.scoring.run_references import ReadTable
 from gapline.scoring.scores import Scores, goal_name
 from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
-from gapline.statistics.exact_sum import exact_sum
 
 Floats = NDArray[np.float64]
 
@@ -256,14 +256,14 @@ def parse_statistic(name: str) -> Any:
 
 def weighted_mean(values: Floats, weights: Floats, *, total: float | None = None) -> float:
     """Return Σ w x / Σ w, compensated; `total` is Σ w where somebody has it."""
-    return exact_sum(values * weights) / (exact_sum(weights) if total is None else total)
+    return math.fsum(values * weights) / (math.fsum(weights) if total is None else total)
 
 
 def _sum_of_weights(weights: Floats) -> float:
     """Return the exact sum of weights, rounded once: of equal ones a product, which is rounded once too."""
     if len(weights) and weights.min() == weights.max():
         return len(weights) * float(weights[0])
-    return exact_sum(weights)
+    return math.fsum(weights)
 
 
 def weighted_quantile(values: Floats, weights: Floats, share: float) -> float:

@@ -1,5 +1,6 @@
 """Rankings with their uncertainty, and wins, ties and losses per instance."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -14,7 +15,6 @@ from gapline.statistics.bootstrap import Bootstrap, JudgedTable
 from gapline.statistics.cells import TIE
 from gapline.statistics.contrasts import holm
 from gapline.statistics.estimate import DEFAULT_METHOD, Method, parse_method
-from gapline.statistics.exact_sum import exact_sum
 from gapline.statistics.intervals import check_level
 
 Floats = NDArray[np.float64]
@@ -95,7 +95,7 @@ def ranking(
     else:
         weights = boot.cells.unit_weights(boot.weighting, boot.counts[rows] * common)
         # As exact as the means of every other table, so that all of them order the arms alike.
-        pooled = np.array([exact_sum(row) for row in weights * np.where(common, boot.means[rows], 0.0)])
+        pooled = np.array([math.fsum(row) for row in weights * np.where(common, boot.means[rows], 0.0)])
         ranks = rank_means(pooled)
         shown = _shown(boot, names, common, method=method, level=level)
         if shown is not None:
