@@ -98,8 +98,8 @@ def diff(
     Example: gapline snapshot diff references/mine.json references/mine-2.json
     """
     from gapline.references.alarms import find_alarms
-    from gapline.references.comparable import rewritten_instances
     from gapline.references.diff import diff_snapshots
+    from gapline.references.resolve import rewritten_instances
     from gapline.references.snapshot import Snapshot
     from gapline.report.tables.snapshots import difference_table
 

@@ -13,8 +13,7 @@ from gapline.contract.tables import RunKey
 from gapline.envelope.build import Envelopes
 from gapline.errors import IntegrityError, listing
 from gapline.native.kernel_formulas import check_tolerance, run_beats
-from gapline.references.comparable import same_instance
-from gapline.references.resolve import instance_sizes, transformed_references
+from gapline.references.resolve import instance_sizes, same_instance, transformed_references
 from gapline.references.snapshot import Reference, Snapshot
 
 # A score below zero is evidence that something happened, not of what (the paper, section 4.2).

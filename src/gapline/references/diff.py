@@ -10,7 +10,7 @@ from gapline.errors import GaplineError, listing
 from gapline.files.digests import content_digest
 from gapline.native.kernel_formulas import check_tolerance
 from gapline.references.alarms import snapshot_sense
-from gapline.references.comparable import same_instance
+from gapline.references.resolve import same_instance
 from gapline.references.snapshot import Reference, Snapshot, read_document
 
 CLASSES = ("improved", "worsened", "within_tolerance", "added", "removed", "certified", "withdrawn", "instance_changed")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from gapline.errors import EnvironmentLacksError, SnapshotError, UsageError, found_at, listing
@@ -43,8 +43,7 @@ class Commit:
         return as_of
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(NamedTuple):
     """What a commit did to one file: its blob afterwards, None where the file went; its author and its subject."""
 
     commit: Commit

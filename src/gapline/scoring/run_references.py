@@ -19,8 +19,13 @@ from gapline.contract.time_scale import time_scale_of
 from gapline.contract.user_code import code_digests
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
-from gapline.references.comparable import refuse_changed_instances, refuse_other_sense
-from gapline.references.resolve import instance_sizes, resolve_references, unreferenced_instances
+from gapline.references.resolve import (
+    instance_sizes,
+    refuse_changed_instances,
+    refuse_other_sense,
+    resolve_references,
+    unreferenced_instances,
+)
 from gapline.references.snapshot import Snapshot
 from gapline.scoring.user_functions import weight_error
 from gapline.text import meant

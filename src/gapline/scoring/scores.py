@@ -16,7 +16,7 @@ from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
 from gapline.native.kernel_formulas import check_tolerance, is_beaten
 from gapline.references.choice import References, as_snapshot, label_reference
-from gapline.references.comparable import refuse_changed_instances, rewritten_instances
+from gapline.references.resolve import refuse_changed_instances, rewritten_instances
 from gapline.scoring.endpoints import final_gaps, first_steps, hitting_times
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
