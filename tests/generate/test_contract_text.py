@@ -7,7 +7,7 @@ import pytest
 
 from gapline.contract.contract import ContractFile, load_contract
 from gapline.contract.metadata import METADATA_FIELDS
-from gapline.generate.own import write_own_study
+from gapline.generate.custom_problem import write_own_study
 from gapline.generate.study import NO_REFERENCE, PROBLEMS, contract_text, frozen_reference, problem_arms, quoted
 from gapline.solvers.catalogue import ADAPTERS
 

@@ -1,16 +1,82 @@
 """A study that runs as it is: generated instances of two panels and a commented contract."""
 
 import json
-from collections.abc import Sequence
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from gapline.contract.contract import default_name
 from gapline.contract.layout import CONTRACT_FILE, INSTANCES
-from gapline.files.atomic_write import write_atomically
-from gapline.generate.staging import new_study
-from gapline.generate.write import refuse_unknown, write_instances
+from gapline.errors import UsageError
+from gapline.files.atomic_write import SUFFIX, naming
+from gapline.generate.write import refuse_unknown, write_file, write_instances
+
+
+@contextmanager
+def new_study(directory: Path) -> Iterator[Path]:
+    """Give a folder to write a study into; what is in it is moved to the directory when all of it is written.
+
+    Files that the directory has already stay; one of the same name is an error, and then nothing has changed.
+    """
+    refuse_study(directory)
+    made = _make(directory)
+    # Inside the directory, and not beside it: a shell that stands there keeps standing there.
+    with naming(directory):
+        scratch = Path(tempfile.mkdtemp(dir=directory, prefix=".study.", suffix=SUFFIX))
+    try:
+        yield scratch
+        _put_in_place(scratch, directory)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+        for folder in made:
+            # Of folders that we made, those that nothing came into.
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def refuse_study(directory: Path) -> None:
+    """Refuse a directory that holds a contract already."""
+    if (directory / CONTRACT_FILE).exists():
+        raise UsageError(
+            f"{directory}: expected a directory without {CONTRACT_FILE}, got one with it",
+            hint=f"`gapline run {directory}` runs that study; name another directory for a new one",
+        )
+
+
+def _make(directory: Path) -> list[Path]:
+    """Make a directory and return what had to be made, innermost first."""
+    absent = [place for place in (directory, *directory.parents) if not place.exists()]
+    with naming(directory):
+        directory.mkdir(parents=True, exist_ok=True)
+    return absent
+
+
+def _put_in_place(scratch: Path, directory: Path) -> None:
+    # The contract comes last: where it stands, everything that it names is there.
+    entries = sorted(scratch.iterdir(), key=lambda entry: entry.name == CONTRACT_FILE)
+    there = [entry.name for entry in entries if os.path.lexists(directory / entry.name)]
+    if there:
+        raise UsageError(
+            f"{directory}: expected a directory without {', '.join(there)}, got one with "
+            + ("it" if len(there) == 1 else "them"),
+            hint=f"--instances {directory / INSTANCES} makes a study of what is there"
+            if there == [INSTANCES]
+            else "name a new directory, or move these away",
+        )
+    moved = []
+    try:
+        for entry in entries:
+            entry.rename(directory / entry.name)
+            moved.append(entry)
+    except BaseException:
+        for entry in reversed(moved):
+            (directory / entry.name).rename(entry)
+        raise
 
 
 class ArmGroup(NamedTuple):
@@ -214,5 +280,5 @@ def write_study(
             contrast=facts.contrast,
             arms=problem_arms(problem, generated=True, iterations=iterations),
         )
-        write_atomically(study / CONTRACT_FILE, lambda stream: stream.write(text.encode()))
+        write_file(study / CONTRACT_FILE, text.encode())
     return Path(folder) / CONTRACT_FILE
