@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.campaign.threads import in_slices
 from gapline.contract.reading import TOLERANCE
@@ -13,6 +12,7 @@ from gapline.contract.tables import CURVE_AREAS
 from gapline.envelope.build import Envelopes
 from gapline.envelope.passes import per_run
 from gapline.errors import UsageError
+from gapline.native.arrays import Floats
 from gapline.native.compensated_sums import two_sum
 from gapline.native.compilation import compiled
 from gapline.native.kernel_formulas import gap
@@ -22,8 +22,6 @@ from gapline.scoring.events import steps_apart
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel, refuse_signed
 from gapline.scoring.run_references import reference_column
 from gapline.statistics.cells import TIE
-
-Floats = NDArray[np.float64]
 
 
 def confined_primal_integral(

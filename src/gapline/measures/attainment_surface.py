@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.contract.tables import ATTAINMENT_DIFFERENCE
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.files.scratch_arrays import scratch_array, spans
+from gapline.native.arrays import Floats, Integers
 from gapline.native.compilation import compiled
 from gapline.native.order import sort_by_time
 from gapline.references.snapshot import Snapshot
@@ -22,8 +22,6 @@ from gapline.scoring.kernels import raw_gap
 from gapline.scoring.run_references import reference_column
 from gapline.statistics.cells import finite_or_none
 from gapline.text import meant
-
-Floats = NDArray[np.float64]
 
 LEVELS = (0.25, 0.5, 0.75)
 
@@ -91,7 +89,7 @@ def final_attainment(
     return {arm: [finite_or_none(gap) for gap in own[_ranks(levels, len(own)) - 1]] for arm, own in sorted_gaps.items()}
 
 
-def _ranks(levels: Sequence[float], runs: int) -> NDArray[np.int64]:
+def _ranks(levels: Sequence[float], runs: int) -> Integers:
     # A level of 0.3 of ten runs is three of them, whatever the last bit of the product says.
     return np.array([max(1, math.ceil(level * runs - 1e-9)) for level in levels], np.int64)
 

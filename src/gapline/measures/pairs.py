@@ -7,19 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.contract.tables import PAIRS
 from gapline.measures.compared_arms import Compared
 from gapline.measures.improvement import probability_of_improvement
 from gapline.measures.ranks import MeanRanks
+from gapline.native.arrays import Floats
 from gapline.scoring.run_references import ReadTable
 from gapline.scoring.weighting import parse_weighting
 from gapline.statistics.cells import TIE, Pair, remaining_pairs
 from gapline.statistics.contrasts import holm
 from gapline.statistics.tails import normal_sf
-
-Floats = NDArray[np.float64]
 
 # Up to how many differences the distribution is counted out: without ties or zeros, and with them.
 MOST_EXACT, MOST_EXACT_TIED = 50, 13

@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapline.campaign.campaign import Campaign
 from gapline.contract.reading import TOLERANCE
@@ -11,13 +10,13 @@ from gapline.envelope.build import Envelopes
 from gapline.envelope.passes import bring
 from gapline.errors import TraceError, UsageError
 from gapline.files.scratch_arrays import piece_size
+from gapline.native.arrays import Bools, Floats, Integers
 from gapline.native.compensated_sums import two_sum
 from gapline.native.compilation import compiled
 from gapline.native.kernel_formulas import is_beaten
 from gapline.references.snapshot import Snapshot
 from gapline.scoring.run_references import reference_column
 
-Floats = NDArray[np.float64]
 _is_beaten = compiled(inline="always", keep=False)(is_beaten)
 
 
@@ -25,8 +24,8 @@ class PrimalDual(NamedTuple):
     """Per run: the integral, whether there is a bound in the horizon, and whether one passed what it bounds."""
 
     values: Floats
-    bounded: NDArray[np.bool_]
-    crossed: NDArray[np.bool_]
+    bounded: Bools
+    crossed: Bools
 
 
 def primal_dual_integral(campaign: Campaign, envelopes: Envelopes, /, *, tolerance: float = TOLERANCE) -> PrimalDual:
@@ -74,8 +73,8 @@ def _bounded(
     campaign: Campaign,
     envelopes: Envelopes,
     tolerance: float,
-    first: NDArray[np.int64],
-    count: NDArray[np.int64],
+    first: Integers,
+    count: Integers,
     time: Floats,
     objective: Floats,
 ) -> PrimalDual:

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.contract.tables import MEAN_RANKS
 from gapline.measures.compared_arms import Compared, compare_cells
+from gapline.native.arrays import Floats
 from gapline.scoring.run_references import ReadTable
 from gapline.scoring.scores import Scores
 from gapline.statistics.cells import TIE
@@ -18,7 +18,6 @@ from gapline.statistics.intervals import check_level
 from gapline.statistics.tails import chi2_sf, f_sf, studentized_range_quantile, studentized_range_sf
 from gapline.text import counted
 
-Floats = NDArray[np.float64]
 # Where the exact distribution is counted out; with more instances the F approximation is close.
 MOST_INSTANCES, MOST_STATES = 12, 100_000
 

@@ -6,21 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.contract.reading import TOLERANCE
 from gapline.contract.result_table import ResultTable
 from gapline.contract.tables import PENALISED_TIMES, RUNNING_TIMES
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
+from gapline.native.arrays import Floats
 from gapline.references.snapshot import Snapshot
 from gapline.scoring.curve import group_rows
 from gapline.scoring.endpoints import hitting_times
 from gapline.scoring.run_references import reference_column
 from gapline.scoring.weighting import run_weights, share_steps
 from gapline.statistics.cells import Cells, build_cells
-
-Floats = NDArray[np.float64]
 
 TARGETS = tuple(float(goal) for goal in np.logspace(-4, 0, 41))
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.campaign.campaign import Campaign
 from gapline.contract.reading import TOLERANCE
@@ -18,6 +17,7 @@ from gapline.measures.running_times import (
     shifted_geometric_mean,
     target_ecdf,
 )
+from gapline.native.arrays import Floats
 from gapline.references.snapshot import Snapshot
 from gapline.scoring.curve import group_rows
 from gapline.scoring.weighting import run_weights
@@ -89,7 +89,7 @@ def _at(profile: pl.DataFrame, x: float, name: str) -> pl.DataFrame:
     return profile.filter(pl.col("x") <= x).group_by("arm").agg(pl.col("value").last().alias(name))
 
 
-def arm_means(runs: pl.DataFrame, values: NDArray[np.float64], name: str, weighting: str = "panel") -> pl.DataFrame:
+def arm_means(runs: pl.DataFrame, values: Floats, name: str, weighting: str = "panel") -> pl.DataFrame:
     """Return arm and the mean of a value that every run has."""
     weights = run_weights(runs, by=["arm"], weighting=weighting)
     rows = [(arm, float(values[chosen] @ weights[chosen])) for (arm,), chosen in group_rows(runs, ["arm"])]

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.campaign.campaign import Campaign
 from gapline.campaign.scale import Scale
@@ -22,12 +21,12 @@ from gapline.contract.transforms import Transform, TransformKind
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.files.scratch_arrays import piece_size
+from gapline.native.arrays import Floats
 from gapline.native.kernel_formulas import check_tolerance, run_beats
 from gapline.native.slices import step_places
 from gapline.references.alarms import Alarm, AlarmKind, Claim, solution_claim, stored_claim
 from gapline.references.snapshot import Snapshot
 
-Floats = NDArray[np.float64]
 # Solvers accept violations of about this relative size: a bound and a solution that are closer than that agree.
 PROOF_TOLERANCE = 1e-6
 

@@ -5,14 +5,13 @@ from itertools import combinations
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.campaign.scale import Scale
 from gapline.envelope.build import NOT_POSITIVE, Envelopes
 from gapline.errors import IntegrityError, MissingReferenceError, closest, listing
+from gapline.native.arrays import Floats
 from gapline.references.snapshot import Reference, Snapshot, known_digests
 
-Floats = NDArray[np.float64]
 Sizes = Mapping[str, float]
 
 _MOST = 50

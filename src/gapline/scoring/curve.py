@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.campaign.threads import in_slices
 from gapline.contract.argument_checks import expect
@@ -17,6 +16,7 @@ from gapline.envelope.build import Envelopes
 from gapline.envelope.passes import bring, run_spans
 from gapline.errors import GaplineError, HorizonError, UsageError, listing
 from gapline.files.scratch_arrays import ScratchArray, scratch_array, spans
+from gapline.native.arrays import Floats, Integers
 from gapline.native.compensated_sums import cumulate, two_sum
 from gapline.native.compilation import compiled
 from gapline.native.order import sort_by_time
@@ -28,9 +28,6 @@ from gapline.scoring.integral import integrate_envelopes, step_gaps
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel, refuse_signed
 from gapline.scoring.run_references import ReadTable, build_reading, reference_column
 from gapline.scoring.weighting import run_weights
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 def _fill_events(
@@ -287,7 +284,7 @@ def _moments(points: Points, end: float) -> Floats:
     return times
 
 
-def group_rows(runs: pl.DataFrame | Numbered, by: Sequence[str]) -> list[tuple[tuple[object, ...], NDArray[np.int64]]]:
+def group_rows(runs: pl.DataFrame | Numbered, by: Sequence[str]) -> list[tuple[tuple[object, ...], Integers]]:
     """Return the rows of each group, groups in order of their key."""
     numbered = runs if isinstance(runs, Numbered) else Numbered(runs)
     if not by:

@@ -1,18 +1,16 @@
 """Endpoints of runs: final gaps, the time at which a goal is reached, and the columns named after goals."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gapline.campaign.threads import in_slices
 from gapline.contract.reading import TOLERANCE
 from gapline.contract.transforms import shortest
 from gapline.envelope.build import Envelopes
 from gapline.envelope.passes import per_run_at_once
+from gapline.native.arrays import Floats, Integers
 from gapline.native.compilation import compiled
 from gapline.scoring.kernels import raw_gap, squeezed_gap
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 def final_gaps(envelopes: Envelopes, references: Floats) -> tuple[Floats, Floats]:

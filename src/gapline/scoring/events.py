@@ -6,20 +6,17 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapline.campaign.threads import thread_count
 from gapline.envelope.build import Envelopes
 from gapline.envelope.passes import bring, run_spans
 from gapline.files.memory import limited_memory, memory_budget
 from gapline.files.scratch_arrays import scratch_array, spans
+from gapline.native.arrays import Floats, Integers
 from gapline.native.compilation import compiled
 from gapline.native.order import sort_by_time
 from gapline.native.slices import step_places
 from gapline.scoring.kernels import Kernel, raw_gap
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -12,7 +12,7 @@ compensated (Neumaier), so that a million tiny steps cost no digits.
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gapline.campaign.threads import in_slices
 from gapline.contract.names import TimeWeight
@@ -20,6 +20,7 @@ from gapline.contract.row_groups import distinct
 from gapline.envelope.build import Envelopes
 from gapline.envelope.passes import bring, per_run, per_run_at_once
 from gapline.errors import UsageError
+from gapline.native.arrays import Floats, Integers
 from gapline.native.compensated_sums import two_sum
 from gapline.native.compilation import compiled
 from gapline.native.integrate import integrate_arrays, integrate_gap_arrays
@@ -28,8 +29,6 @@ from gapline.native.slices import lying_order, step_places
 from gapline.native.time_weights import weight_arrays, width
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel, refuse_signed
 from gapline.scoring.user_functions import Weight, as_weight
-
-Floats = NDArray[np.float64]
 
 
 def primal_integral(
@@ -104,8 +103,8 @@ def _integrate_runs(
 def integrate(
     time: Floats,
     objective: Floats,
-    first: NDArray[np.int64],
-    count: NDArray[np.int64],
+    first: Integers,
+    count: Integers,
     horizon: Floats,
     reference: Floats,
     *,
@@ -130,8 +129,8 @@ def integrate(
 def _integrate(
     time: Floats,
     objective: Floats,
-    first: NDArray[np.int64],
-    count: NDArray[np.int64],
+    first: Integers,
+    count: Integers,
     horizon: Floats,
     reference: Floats,
     kernels: Sequence[Kernel],
@@ -168,8 +167,8 @@ def _integrate(
 
 
 def step_gaps(
-    objective: Floats, first: NDArray[np.int64], count: NDArray[np.int64], reference: Floats, kernel: Kernel
-) -> tuple[Floats, NDArray[np.int64]]:
+    objective: Floats, first: Integers, count: Integers, reference: Floats, kernel: Kernel
+) -> tuple[Floats, Integers]:
     """Return the gaps at the steps of these runs, one run after the other, and where each run begins among them.
 
     The columns may hold the steps of other runs too (`Envelopes.select` shares them): a kernel never sees those.

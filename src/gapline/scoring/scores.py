@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.contract.argument_checks import expect, several
 from gapline.contract.reading import TOLERANCE, ReferenceLabel
@@ -14,6 +13,7 @@ from gapline.contract.row_groups import Numbered, rows_of
 from gapline.contract.transforms import shortest
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
+from gapline.native.arrays import Floats
 from gapline.native.kernel_formulas import check_tolerance, is_beaten
 from gapline.references.choice import References, as_snapshot, label_reference
 from gapline.references.resolve import refuse_changed_instances, rewritten_instances
@@ -188,9 +188,7 @@ def score_grid(
     return tuple(readings)
 
 
-def _companions(
-    envelopes: Envelopes, references: NDArray[np.float64], goals: tuple[float, ...], tolerance: float
-) -> pl.DataFrame:
+def _companions(envelopes: Envelopes, references: Floats, goals: tuple[float, ...], tolerance: float) -> pl.DataFrame:
     raw, squeezed = final_gaps(envelopes, references)
     hits = hitting_times(envelopes, references, goals, tolerance)
     return pl.DataFrame(
@@ -205,14 +203,14 @@ def _companions(
     )
 
 
-def _nullable(values: NDArray[np.float64]) -> pl.Series:
+def _nullable(values: Floats) -> pl.Series:
     """Return a column in which null stands for NaN; mostly there is none, which the largest number tells."""
     column = pl.Series(values)
     return column.fill_nan(None) if len(values) and np.isnan(values.max()) else column
 
 
 def _score_table(
-    envelopes: Envelopes, kernels: list[Kernel], matrix: NDArray[np.float64], companions: Sequence[pl.Series]
+    envelopes: Envelopes, kernels: list[Kernel], matrix: Floats, companions: Sequence[pl.Series]
 ) -> pl.DataFrame:
     scores = [_nullable(matrix[:, k]).alias(kernel.name) for k, kernel in enumerate(kernels)]
     taken = {series.name for series in (*scores, *companions)}
@@ -222,7 +220,7 @@ def _score_table(
     return pl.DataFrame([*runs.select(head), *scores, *companions, *runs.select(rest)])
 
 
-def _resolution_notes(envelopes: Envelopes, references: NDArray[np.float64], kernels: list[Kernel]) -> list[str]:
+def _resolution_notes(envelopes: Envelopes, references: Floats, kernels: list[Kernel]) -> list[str]:
     """Say how far coarse stamps may have moved the uniform scores."""
     bounded = [kernel for kernel in kernels if kernel.before is not None]
     runs = envelopes.runs

@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.contract.argument_checks import expect
 from gapline.contract.reading import TOLERANCE
 from gapline.envelope.build import Envelopes
 from gapline.files.scratch_arrays import piece_size
+from gapline.native.arrays import Floats, Integers
 from gapline.references.choice import References, as_snapshot
 from gapline.scoring.curve import CurveSum, common_horizon, cumulate_arrays, curve_sum, evaluate_steps, group_rows
 from gapline.scoring.endpoints import hitting_times
@@ -24,9 +24,6 @@ from gapline.statistics.cells import lone_panels
 from gapline.statistics.estimate import DEFAULT_METHOD, Method, parse_method
 from gapline.statistics.intervals import check_level, draw_counts, joint_level
 from gapline.statistics.student import panel_centred, stratified_moments, student_interval
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 def curves_apart(total: CurveSum, run_ends: Integers, step_ends: Integers, moments: Floats) -> Floats:

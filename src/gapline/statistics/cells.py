@@ -14,12 +14,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.errors import MixedScoresError, UsageError, listing
+from gapline.native.arrays import Bools, Floats, Integers
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
 from gapline.text import meant
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Pair = tuple[str, str]
 
 # Two means nearer than this are a tie.
@@ -37,11 +36,11 @@ class Cells:
     unit: Integers
     panel: Integers
 
-    def counts(self, where: NDArray[np.bool_] | None = None) -> Floats:
+    def counts(self, where: Bools | None = None) -> Floats:
         """Return, arms × units, the number of runs (of those marked by `where`)."""
         return self._bins(None if where is None else where.astype(np.float64))
 
-    def instance_means(self, values: Floats, where: NDArray[np.bool_] | None = None) -> Floats:
+    def instance_means(self, values: Floats, where: Bools | None = None) -> Floats:
         """Return, arms × units, the mean over seeds (of the runs marked by `where`); NaN where there is none."""
         if where is not None:
             values = np.where(where, values, 0.0)

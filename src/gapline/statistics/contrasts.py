@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gapline.contract.tables import CONTRASTS
 from gapline.errors import UsageError
+from gapline.native.arrays import Floats
 from gapline.scoring.scores import Scores
 from gapline.statistics.bootstrap import Bootstrap, JudgedTable
 from gapline.statistics.cells import Pair, finite_or_none, remaining_pairs, sign
@@ -133,7 +134,7 @@ def contrasts(
     )
 
 
-def holm(p_values: ArrayLike, /) -> NDArray[np.float64]:
+def holm(p_values: ArrayLike, /) -> Floats:
     """Adjust p-values by Holm's step-down rule: the k-th smallest of m times m - k + 1, kept in order, at most 1.
 
     >>> holm([0.01, 0.04, 0.03]).round(12).tolist()

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.contract.argument_checks import expect
 from gapline.contract.instance_set import decide_instance_set
@@ -19,13 +18,12 @@ from gapline.contract.tables import CELL
 from gapline.contract.time_scale import join_time_scales
 from gapline.errors import MixedScoresError, UsageError, listing
 from gapline.journal.plan_coverage import every_arm_has_every_cell
+from gapline.native.arrays import Floats, Integers
 from gapline.scoring.curve import group_rows
 from gapline.scoring.endpoints import attainment_name
 from gapline.scoring.run_references import ReadTable
 from gapline.scoring.scores import Scores, goal_name
 from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +174,7 @@ def summarise(
     )
 
 
-def _numbers(column: pl.Series, rows: NDArray[np.int64]) -> Floats | None:
+def _numbers(column: pl.Series, rows: Integers) -> Floats | None:
     """Return the numbers of some rows; None where one of them does not exist."""
     if not column.null_count():
         return column.to_numpy()[rows]

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.contract.argument_checks import expect
 from gapline.contract.result_table import as_document
 from gapline.contract.tables import PILOT, POWER
 from gapline.errors import UsageError, listing
+from gapline.native.arrays import Floats
 from gapline.scoring.run_references import ReadTable
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
@@ -31,7 +31,6 @@ from gapline.statistics.spread import Spread, pilot_spread
 from gapline.statistics.student import panel_centred, stratified_moments, student_interval
 from gapline.statistics.tails import chi2_quantile, noncentral_t_sf, normal_quantile, t_quantile
 
-Floats = NDArray[np.float64]
 DELTAS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
 SEEDS = (1, 2, 5, 10, 20)
 # Beyond so many instances the default method and Student's t agree.

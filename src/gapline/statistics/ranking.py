@@ -10,14 +10,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.contract.tables import RANKING
+from gapline.native.arrays import Bools, Floats, Integers
 from gapline.scoring.scores import Scores
 from gapline.statistics.bootstrap import Bootstrap, JudgedTable
 from gapline.statistics.cells import TIE
 from gapline.statistics.contrasts import holm
 from gapline.statistics.estimate import DEFAULT_METHOD, Method, parse_method
 from gapline.statistics.intervals import check_level
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -43,14 +42,14 @@ class Ranking(JudgedTable):
         )
 
 
-def rank_means(means: Floats) -> NDArray[np.int64]:
+def rank_means(means: Floats) -> Integers:
     """Return ranks along the last axis, 1 for the smallest; means nearer than the tie tolerance share the better rank.
 
     >>> rank_means(np.array([0.2, 0.1, 0.2, 0.3])).tolist()
     [2, 1, 2, 4]
     """
     below = means[..., None, :] < means[..., :, None] - TIE
-    ranks: NDArray[np.int64] = 1 + below.sum(axis=-1)
+    ranks: Integers = 1 + below.sum(axis=-1)
     return ranks
 
 
@@ -118,7 +117,7 @@ def ranking(
 
 
 def _shown(
-    boot: Bootstrap, names: Sequence[str], common: NDArray[np.bool_], *, method: str | Method, level: float
+    boot: Bootstrap, names: Sequence[str], common: Bools, *, method: str | Method, level: float
 ) -> NDArray[np.int8] | None:
     """Return, arms × arms, 1 where the arm of the row is shown to be worse, -1 where better, among its comparisons.
 

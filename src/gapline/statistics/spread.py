@@ -9,14 +9,11 @@ instances of every panel. Elsewhere the seeds are part of the rest, and the tabl
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapline.errors import listing
+from gapline.native.arrays import Floats, Integers
 from gapline.statistics.cells import Cells, why_no_spread
 from gapline.statistics.tails import f_sf
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

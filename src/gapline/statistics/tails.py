@@ -8,11 +8,10 @@ import math
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gapline.errors import UsageError
-
-Floats = NDArray[np.float64]
+from gapline.native.arrays import Floats
 
 
 def normal_sf(x: ArrayLike, /) -> Floats:
