@@ -17,7 +17,6 @@ from gapline.scoring.run_references import ReadTable
 from gapline.scoring.weighting import parse_weighting
 from gapline.statistics.cells import TIE, Pair, remaining_pairs
 from gapline.statistics.contrasts import holm
-from gapline.statistics.tails import normal_sf
 
 # Up to how many differences the distribution is counted out: without ties or zeros, and with them.
 MOST_EXACT, MOST_EXACT_TIED = 50, 13
@@ -59,8 +58,10 @@ def signed_rank(differences: Floats, /) -> SignedRank:
         smallest = 2.0 ** (1 - used)
         return SignedRank(min(above, below), _exact_p(ranks, above), "exact", used, min(1.0, smallest))
     spread = math.sqrt((used * (used + 1) * (2 * used + 1) - float(tied.sum()) / 2) / 24)
+    from scipy.special import ndtr
+
     z = (above - used * (used + 1) / 4) / spread
-    return SignedRank(min(above, below), min(1.0, 2 * float(normal_sf(abs(z)))), "normal", used, None)
+    return SignedRank(min(above, below), min(1.0, 2 * float(ndtr(-abs(z)))), "normal", used, None)
 
 
 def _ranks(sizes: Floats) -> tuple[Floats, Floats]:

@@ -296,8 +296,8 @@ def _snapshot_steps(name: str, links: Sequence[Link], tolerance: float, sense: s
         if entry is before or (before is not None and entry is not None and before.document() == entry.document()):
             continue
         change = "frozen" if link is links[-1] else _change(before, entry, _sign(name, [snapshot], sense), tolerance)
-        where = {"as_of": snapshot.as_of, "when": snapshot.created, "where": snapshot.name, "digest": snapshot.digest}
-        steps.append(_step(name, change, entry, **where))
+        facts: dict[str, Any] = {"as_of": snapshot.as_of, "when": snapshot.created, "digest": snapshot.digest}
+        steps.append(_step(name, change, entry, where=snapshot.name, **facts))
         before = entry
     return steps
 
@@ -307,7 +307,7 @@ def _commit_step(found: StoredChange, before: Sequence[Step], sign: float, toler
     old = None if last is None else Reference(value=last.value, certified=last.certified)
     (commit, author, subject, _, _), entry = found.change, found.entry
     change = "first" if last is None else _change(old, entry, sign, tolerance)
-    where = {"as_of": commit.committed, "when": commit.committed, "where": subject, "commit": commit.id}
+    where: dict[str, Any] = {"as_of": commit.committed, "when": commit.committed, "where": subject, "commit": commit.id}
     return _step(found.instance, change, entry, author, committer=author, **where)
 
 

@@ -236,7 +236,7 @@ class Estimate:
         if chosen is Method.PERCENTILE:
             draws = self.draws
             p = intervals.two_sided_p(draws, self.value)
-            ends = intervals.percentile_intervals(draws[:, None], level=level)
+            ends = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])[:, None]
             smallest = 1 / (self.draw_count + 1)
         else:
             moments, guarded = self.moments, chosen is Method.SKEW_T

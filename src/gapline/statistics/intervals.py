@@ -22,18 +22,6 @@ def check_level(level: float) -> None:
         raise UsageError(f"level: expected a share between 0 and 1, got {level}")
 
 
-def percentile_intervals(draws: Floats, *, level: float = 0.95) -> tuple[Floats, Floats]:
-    """Return the lower and upper ends for each column of draws (draws × statistics), linearly interpolated.
-
-    >>> low, high = percentile_intervals(np.linspace(0, 1, 101)[:, None], level=0.9)
-    >>> round(float(low[0]), 12), round(float(high[0]), 12)
-    (0.05, 0.95)
-    """
-    check_level(level)
-    ends = np.quantile(np.ascontiguousarray(draws.T), [(1 - level) / 2, (1 + level) / 2], axis=1)
-    return ends[0], ends[1]
-
-
 def two_sided_p(draws: Floats, estimate: float) -> float:
     """Return the two-sided bootstrap p-value of a difference: (count + 1) / (draws + 1).
 

@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from gapline.statistics.cells import build_cells
 from gapline.statistics.intervals import ROUNDING
 from gapline.statistics.spread import Spread, pilot_spread
 from gapline.statistics.student import panel_centred, stratified_moments, student_interval
-from gapline.statistics.tails import chi2_quantile, noncentral_t_sf, normal_quantile, t_quantile
+from gapline.statistics.tails import noncentral_t_sf, t_quantile
 
 DELTAS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
 SEEDS = (1, 2, 5, 10, 20)
@@ -159,7 +160,8 @@ class Design:
     def fewest(self, delta: float, variances: Floats) -> tuple[int, ...] | None:
         """Return the sizes of the panels at which the difference is shown with the power, None beyond any campaign."""
         once, _ = self._moments(tuple(self.spread.counts.tolist()), variances)
-        scale = (normal_quantile((1 + self.level) / 2) + normal_quantile(self.power)) / delta * once
+        normal = NormalDist().inv_cdf
+        scale = (normal((1 + self.level) / 2) + normal(self.power)) / delta * once
         wanted = scale * scale * int(self.spread.counts.sum())
         if wanted > MOST_INSTANCES:
             return None
@@ -256,7 +258,9 @@ class Design:
 
 @lru_cache(maxsize=4096)
 def _variance_ends(df: float, level: float) -> tuple[float, float]:
-    return df / chi2_quantile((1 + level) / 2, df), df / chi2_quantile((1 - level) / 2, df)
+    from scipy.special import chdtri
+
+    return df / float(chdtri(df, 1 - (1 + level) / 2)), df / float(chdtri(df, 1 - (1 - level) / 2))
 
 
 def _coarse(sizes: tuple[int, ...]) -> tuple[int, ...]:

@@ -13,7 +13,6 @@ import numpy as np
 from gapline.errors import listing
 from gapline.native.arrays import Floats, Integers
 from gapline.statistics.cells import Cells, why_no_spread
-from gapline.statistics.tails import f_sf
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,9 +166,11 @@ def _two_way(tables: list[Floats], names: tuple[str, ...]) -> Spread:
     expected = rest / sizes
     p = None
     if expected.sum() > 0:
+        from scipy.special import fdtrc
+
         # Over several panels both sums are about chi-square, with Satterthwaite's degrees of freedom.
         freedoms = [expected.sum() ** 2 / np.sum(expected**2 / part) for part in (seeds - 1, df)]
-        p = float(f_sf(between_seeds.sum() / expected.sum(), *freedoms))
+        p = float(fdtrc(*freedoms, between_seeds.sum() / expected.sum()))
     return Spread(
         panels=names,
         counts=sizes,
