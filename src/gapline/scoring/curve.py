@@ -95,19 +95,6 @@ class CurveSum:
             values.array[span] /= total
         return times.cut(size), values.cut(size)
 
-    def curve_at(self, moments: Floats) -> tuple[Floats, float]:
-        """Return the mean at the given times, which rise, to the bit as in the whole curve; and the area of that.
-
-        Nothing as long as the curve is held, whatever its length.
-        """
-        if np.any(np.diff(moments) < 0) or (len(moments) and not moments[0] >= 0):
-            raise UsageError("curve: expected moments that rise from 0 on, got others")
-        time, delta = sort_by_time(self.time, self.delta)
-        total = self.total_weight
-        out = np.empty(len(moments))
-        area = cumulate_at(time, delta, self.before * total, moments, self.horizon, out)
-        return out / total, float(area / total)
-
 
 def curve_sum(
     envelopes: Envelopes, references: Floats, weights: Floats, *, kernel: Kernel, relative: bool = False
@@ -263,13 +250,11 @@ def group_curves(
     for key, rows in group_rows(envelopes.runs, groups):
         part, part_references, part_weights = envelopes.select(rows.tolist()), references[rows], weights[rows]
         total = curve_sum(part, part_references, part_weights, kernel=kernel, relative=relative)
-        if points is None:
-            time, value = total.curve()
-            area = step_area(time, value, total.horizon)
-        else:
-            time = _moments(points, total.horizon)
-            value, area = total.curve_at(time)
-        _check_area(part, part_references, part_weights, kernel, area / total.horizon)
+        time, value = total.curve()
+        _check_area(part, part_references, part_weights, kernel, step_area(time, value, total.horizon) / total.horizon)
+        if points is not None:
+            at = _moments(points, total.horizon)
+            time, value = at, evaluate_steps(time, value, at)
         yield key, time, value, total.horizon
 
 
@@ -278,6 +263,8 @@ def _moments(points: Points, end: float) -> Floats:
     if isinstance(points, int):
         return np.linspace(0.0, end, points)
     times = points(end) if callable(points) else np.array(points, np.float64)
+    if np.any(np.diff(times) < 0):
+        raise UsageError("curve: expected moments that rise from 0 on, got others")
     if times.ndim != 1 or not len(times) or not np.all((times >= 0) & (times <= end)):
         shown = listing(f"{time:g}" for time in times.ravel().tolist())
         raise UsageError(f"points: expected times from 0 to {end:g}, got {shown or 'none'}")
@@ -353,33 +340,3 @@ def _cumulate(time, delta, start, out_time, out_value):  # type: ignore[no-untyp
         out_value[size - 1] = total + lost
         k = stop
     return size
-
-
-@compiled(nogil=True)
-def cumulate_at(time, delta, start, moments, horizon, out):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Cumulate like `_cumulate`; keep the values at the moments alone, and return the area up to the horizon."""
-    total, lost = start, 0.0
-    area, spilled = 0.0, 0.0
-    value, since = start, 0.0
-    m, k = 0, 0
-    while k < len(time):
-        stop = k + 1
-        while stop < len(time) and time[stop] == time[k]:
-            stop += 1
-        while m < len(moments) and moments[m] < time[k]:
-            out[m] = value
-            m += 1
-        area, error = two_sum(area, value * (time[k] - since))
-        spilled += error
-        if stop - k > 1:
-            delta[k:stop] = np.sort(delta[k:stop])
-        for j in range(k, stop):
-            total, error = two_sum(total, delta[j])
-            lost += error
-        value, since = total + lost, time[k]
-        k = stop
-    while m < len(moments):
-        out[m] = value
-        m += 1
-    area, error = two_sum(area, value * (horizon - since))
-    return area + (spilled + error)

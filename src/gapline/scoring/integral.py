@@ -10,6 +10,7 @@ compensated (Neumaier), so that a million tiny steps cost no digits.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -113,44 +114,31 @@ def integrate(
 ) -> Floats:
     """Return the score matrix, runs × kernels."""
     weight.check_horizons([float(horizon.min())] if len(horizon) else [])
-    if weight.function is None:
-        return _integrate(time, objective, first, count, horizon, reference, kernels, weight, weight_arrays(weight))
-    # A function is integrated over each horizon by itself, so that no score depends on which other runs are there.
     out = np.empty((len(first), len(kernels)))
-    for limit in np.unique(horizon).tolist():
-        rows = np.flatnonzero(horizon == limit)
-        out[rows] = _integrate(
-            time, objective, first[rows], count[rows], horizon[rows], reference[rows], kernels, weight,
-            weight_arrays(weight, limit),
-        )  # fmt: skip
+    # A function is integrated over each horizon by itself, so that no score depends on which other runs are there.
+    for limit in [None] if weight.function is None else np.unique(horizon).tolist():
+        rows = slice(None) if limit is None else np.flatnonzero(horizon == limit)
+        runs = [column[rows] for column in (first, count, horizon, reference)]
+        out[rows] = _integrate(time, objective, runs, kernels, weight, limit)
     return out
 
 
 def _integrate(
-    time: Floats,
-    objective: Floats,
-    first: Integers,
-    count: Integers,
-    horizon: Floats,
-    reference: Floats,
-    kernels: Sequence[Kernel],
-    weight: TimeWeight,
-    arrays: tuple[Floats, Floats],
+    time: Floats, objective: Floats, runs: list[Any], kernels: Sequence[Kernel], weight: TimeWeight, limit: float | None
 ) -> Floats:
+    first, count, horizon, reference = runs
     out = np.empty((len(first), len(kernels)))
-    edges, values = arrays
-    built_in = [k for k, kernel in enumerate(kernels) if kernel.code is not KernelCode.CUSTOM]
-    codes = np.array([int(kernels[k].code) for k in built_in], np.int64)
-    parameters, tolerances = (
-        np.array([getattr(kernels[k], name) for k in built_in], np.float64) for name in ("parameter", "tolerance")
-    )
-    befores = np.array([kernels[k].before or 0.0 for k in built_in], np.float64)
-    places = np.array(built_in, np.int64)
+    edges, values = weight_arrays(weight, limit)
+    built_in = [(k, kernel) for k, kernel in enumerate(kernels) if kernel.code is not KernelCode.CUSTOM]
+    places = np.array([k for k, _ in built_in], np.int64)
+    codes = np.array([int(kernel.code) for _, kernel in built_in], np.int64)
+    facts = [(kernel.parameter, kernel.tolerance, kernel.before or 0.0) for _, kernel in built_in]
+    parameters, tolerances, befores = np.array(facts, np.float64).reshape(-1, 3).T.copy()
 
     def work(low: int, high: int) -> None:
         _integrate_slices(
-            low, high, time, objective, first, count, horizon, reference, codes, parameters, tolerances, befores,
-            places, int(weight.code), weight.cutoff, edges, values, out,
+            low, high, time, objective, *runs, codes, parameters, tolerances, befores, places, int(weight.code),
+            weight.cutoff, edges, values, out,
         )  # fmt: skip
 
     if built_in:

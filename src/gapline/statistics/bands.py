@@ -40,7 +40,8 @@ def curves_apart(total: CurveSum, run_ends: Integers, step_ends: Integers, momen
     for group, (run, step) in enumerate(zip(runs, steps, strict=True)):
         time, delta, weights = total.time[slice(*step)], total.delta[slice(*step)], total.weights[slice(*run)]
         if len(time) > piece_size():
-            out[group] = replace(total, weights=weights, time=time, delta=delta).curve_at(moments)[0]
+            alone = replace(total, weights=weights, time=time, delta=delta)
+            out[group] = evaluate_steps(*alone.curve(), moments)
             continue
         # No compiled pass: groups are short, and there are many of them.
         order, weight = np.argsort(time, kind="stable"), math.fsum(weights)

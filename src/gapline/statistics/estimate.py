@@ -236,13 +236,13 @@ class Estimate:
         if chosen is Method.PERCENTILE:
             draws = self.draws
             p = intervals.two_sided_p(draws, self.value)
-            ends = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])[:, None]
+            low, high = map(float, np.quantile(draws, [(1 - level) / 2, (1 + level) / 2]))
             smallest = 1 / (self.draw_count + 1)
         else:
             moments, guarded = self.moments, chosen is Method.SKEW_T
             p = float(student_p(self.value, moments, guarded=guarded)[0])
             ends = student_interval(self.value, moments, level=level, guarded=guarded)
-        low, high = float(ends[0][0]), float(ends[1][0])
+            low, high = (float(end[0]) for end in ends)
         if not (np.isfinite(low) and np.isfinite(high)):
             return Judgement(None, None, p, smallest, "the spread of the instances is too large for an interval")
         return Judgement(low, high, p, smallest, None)
