@@ -13,13 +13,11 @@ from gapline.solvers.catalogue import ADAPTERS
 
 
 def contract(problem="cvrp", **changes):
-    facts = PROBLEMS[problem]
     stated = {
-        "name": "s", "title": "t", "objective": facts.objective, "checker": problem, "horizon": 2, "seeds": 3,
-        "reference": NO_REFERENCE, "contrast": facts.contrast, "instances": '[[instances]]\npath = "a.vrp"',
-        "arms": problem_arms(problem),
+        "name": "s", "title": "t", "checker": problem, "horizon": 2, "seeds": 3, "reference": NO_REFERENCE,
+        "instances": '[[instances]]\npath = "a.vrp"', "arms": problem_arms(problem),
     }  # fmt: skip
-    return ContractFile.model_validate(tomllib.loads(contract_text(**stated | changes)))
+    return ContractFile.model_validate(tomllib.loads(contract_text(PROBLEMS[problem], **stated | changes)))
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)

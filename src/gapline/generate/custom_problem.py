@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gapline.contract.layout import CONTRACT_FILE, INSTANCES
 from gapline.generate.draws import Draws
-from gapline.generate.study import NO_REFERENCE, Panel, contract_text, new_study
+from gapline.generate.study import Panel, ProblemFacts, contract_text, new_study
 from gapline.generate.write import write_file
 
 PANELS = (Panel(10, 2), Panel(20, 2))
@@ -111,14 +111,12 @@ def write_own_study(
         write_file(study / "solver.py", SOLVER.encode())
         write_file(study / "checker.py", CHECKER.encode())
         text = contract_text(
+            ProblemFacts("Round trips", "length", (), ("reverse", "swap")),
             name=name,
-            title="Round trips",
-            objective="length",
+            title="",
             checker="command:python3 checker.py",
             horizon=horizon,
             seeds=seeds,
-            reference=NO_REFERENCE,
-            contrast=("reverse", "swap"),
             instances="\n".join(blocks),
             arms=_TWO + _ARM.format(move="reverse") + _ARM.format(move="swap"),
         )

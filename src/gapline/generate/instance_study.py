@@ -215,16 +215,14 @@ def write_collected_study(
         if references is not None:
             snapshot, known = references(study)
             reference = frozen_reference(snapshot, known=known)
-        facts = PROBLEMS[found.problem]
         text = contract_text(
+            PROBLEMS[found.problem],
             name=name or directory.resolve().name or found.problem,
-            title=f"{facts.title}, {origin}",
-            objective=facts.objective,
+            title=f", {origin}",
             checker=found.problem,
             horizon=horizon,
             seeds=seeds,
             reference=reference,
-            contrast=facts.contrast,
             instances=blocks,
             arms=problem_arms(found.problem, iterations=iterations),
         )

@@ -161,19 +161,18 @@ def quoted(text: str) -> str:
 
 
 def contract_text(
+    facts: ProblemFacts,
     *,
     name: str,
     title: str,
-    objective: str,
     checker: str,
     horizon: float,
     seeds: int | Sequence[int],
-    reference: str,
-    contrast: tuple[str, str],
     instances: str,
     arms: str,
+    reference: str = NO_REFERENCE,
 ) -> str:
-    """Return the contract of a study; `reference`, `instances` and `arms` are its sections of these."""
+    """Return the contract of a study; `title` follows that of the problem, the last three are sections of the file."""
     return f"""# The contract of a study: what a reader needs to interpret its scores. See docs/contract.md.
 # gapline run DIR runs it, gapline status DIR shows how far it is, gapline score DIR scores it.
 
@@ -182,7 +181,7 @@ seeds = {seeds if isinstance(seeds, int) else list(seeds)}
 
 [study]
 name = {quoted(name)}
-title = {quoted(title)}
+title = {quoted(facts.title + title)}
 # For those who cite and find the study; it changes no number and may be filled in at any time (docs/replication.md).
 # description = "What the study asks, and how."
 # authors = [{{ given = "Ada", family = "Lovelace", orcid = "0000-0002-1825-0097", affiliation = "Engines" }}]
@@ -193,7 +192,7 @@ title = {quoted(title)}
 # related = [{{ identifier = "10.1000/182", relation = "isSupplementTo" }}]
 
 [objective]
-name = {quoted(objective)}
+name = {quoted(facts.objective)}
 # "max" where larger values are better; an instance may state its own.
 sense = "min"
 # Every candidate is checked against the original problem, and its objective recomputed.
@@ -217,7 +216,7 @@ goals = [0.0, 0.01, 0.05]
 [aggregate]
 # Panels count alike, whatever their number of instances.
 weighting = "panel"
-contrasts = [[{", ".join(map(quoted, contrast))}]]
+contrasts = [[{", ".join(map(quoted, facts.contrast))}]]
 
 {instances.strip()}
 {arms}"""
@@ -253,7 +252,7 @@ def write_study(
     `iterations` solvers stop after so many steps, whatever the clock says.
     """
     refuse_unknown(problem)
-    name, facts = name or problem, PROBLEMS[problem]
+    name = name or problem
     sizes = panels or (MIP_PANELS if problem == "mip" else PANELS)
     with new_study(Path(folder)) as study:
         entries = {}
@@ -266,9 +265,9 @@ def write_study(
                 suffix = path.name.removeprefix(default_name(path.name))
                 entries[f"{INSTANCES}/{family}-*{suffix}"] = (family, panel.customers)
         text = contract_text(
+            PROBLEMS[problem],
             name=name,
-            title=f"{facts.title}, generated instances",
-            objective=facts.objective,
+            title=", generated instances",
             checker=problem,
             horizon=horizon,
             seeds=seeds,
@@ -277,7 +276,6 @@ def write_study(
                 f'[[instances]]\npath = "{pattern}"\npanel = "{family}"\nsize = {size}\n'
                 for pattern, (family, size) in entries.items()
             ),
-            contrast=facts.contrast,
             arms=problem_arms(problem, generated=True, iterations=iterations),
         )
         write_file(study / CONTRACT_FILE, text.encode())

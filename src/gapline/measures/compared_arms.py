@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gapline.contract.reading import Reading
-from gapline.errors import UsageError
 from gapline.native.arrays import Bools, Floats, Integers
 from gapline.scoring.run_references import ReadTable
 from gapline.scoring.scores import Scores
-from gapline.statistics.cells import Cells, build_cells, score_column
+from gapline.statistics.cells import Cells, build_cells, check_arms, score_column
 from gapline.statistics.means import check_horizons
 from gapline.statistics.tails import t_quantile
 
@@ -79,9 +78,7 @@ class Compared:
 
     def pair(self, a: str, b: str) -> tuple[Floats, Floats, Bools]:
         """Return the means of two arms on the instances that both ran, and which these are."""
-        for name in (a, b):
-            if name in self.reading.tier_two:
-                raise UsageError(f"pair: expected arms of tier 1, got {name!r} of tier 2, which is descriptive")
+        check_arms((a, b), self.reading.tier_two)
         one, other = (self.means[self.cells.arm_number(name)] for name in (a, b))
         chosen = ~(np.isnan(one) | np.isnan(other))
         return one[chosen], other[chosen], chosen

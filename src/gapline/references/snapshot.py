@@ -256,7 +256,7 @@ class Snapshot(BaseModel, Shown):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Workers get snapshots by pickle, and a read-only view of a mapping cannot be pickled.
-        return _rebuild, (self.document(),)
+        return type(self).model_validate, (self.document(),)
 
     def __deepcopy__(self, memo: object = None) -> Self:
         return self
@@ -344,10 +344,6 @@ def read_references(path: str | Path, *, name: str | None = None) -> Snapshot:
     from gapline.references.freeze import freeze_references
 
     return freeze_references(path, name=name).snapshot
-
-
-def _rebuild(document: dict[str, Any]) -> Snapshot:
-    return Snapshot.model_validate(document)
 
 
 def _usable(entry: Mapping[str, Any]) -> dict[str, Any]:

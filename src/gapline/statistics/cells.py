@@ -5,7 +5,7 @@ Inside these arrays NaN stands for a cell without runs; it never reaches a table
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -140,6 +140,13 @@ def remaining_pairs(declared: Sequence[Pair], arms: Sequence[str]) -> list[Pair]
     """
     taken = {frozenset(pair) for pair in declared}
     return [pair for pair in combinations(arms, 2) if frozenset(pair) not in taken]
+
+
+def check_arms(names: Iterable[str], tier_two: Collection[str], what: str = "pair") -> None:
+    """Refuse to compare arms of tier 2, which are descriptive."""
+    for name in names:
+        if name in tier_two:
+            raise UsageError(f"{what}: expected arms of tier 1, got {name!r} of tier 2, which is descriptive")
 
 
 def why_all_alike(instances: int) -> str:

@@ -26,7 +26,7 @@ from gapline.native.arrays import Floats
 from gapline.scoring.run_references import ReadTable
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
-from gapline.statistics.cells import build_cells
+from gapline.statistics.cells import build_cells, check_arms
 from gapline.statistics.intervals import ROUNDING
 from gapline.statistics.spread import Spread, pilot_spread
 from gapline.statistics.student import panel_centred, stratified_moments, student_interval
@@ -117,7 +117,9 @@ def power_table(
     rows: list[tuple[object, ...]] = []
     pilots: list[tuple[object, ...]] = []
     for a, b in pairs:
-        _check_pair(a, b, scores.reading.tier_two)
+        if a == b:
+            raise UsageError(f"pair: expected two arms, got {a!r} twice")
+        check_arms((a, b), scores.reading.tier_two)
         spread = pilot_spread(cells, numbers, values, a, b)
         # Variances of differences that agree but for the rounding of their means.
         if isinstance(spread, Spread) and not np.any(spread.seen > ROUNDING**2):
@@ -320,14 +322,6 @@ def _shift(critical: float, df: float, power: float) -> float:
         middle = (low + high) / 2
         low, high = (low, middle) if noncentral_t_sf(critical, df, middle) >= power else (middle, high)
     return high
-
-
-def _check_pair(a: str, b: str, tier_two: Sequence[str]) -> None:
-    if a == b:
-        raise UsageError(f"pair: expected two arms, got {a!r} twice")
-    for name in (a, b):
-        if name in tier_two:
-            raise UsageError(f"pair: expected arms of tier 1, got {name!r} of tier 2, which is descriptive")
 
 
 def _panel_hours(scores: Scores, panels: Sequence[str], pair: tuple[str, str]) -> Floats | None:

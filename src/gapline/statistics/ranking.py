@@ -79,18 +79,16 @@ def ranking(
     common = np.all(has, axis=0)
     notes: list[str] = []
     places: list[tuple[int, int]] | None = None
+    frame = pl.DataFrame(schema=RANKING)
     apart: frozenset[frozenset[str]] = frozenset()
     if names and not np.array_equal(common, has.any(axis=0)):
         notes.append(f"ranked on the {int(common.sum())} of {len(common)} instances that all {len(rows)} arms ran")
     if not names:
         notes.append(boot.reading.instance_set.reason or "fewer than two arms are compared: nothing to rank")
-        frame = pl.DataFrame(schema=RANKING)
     elif boot.why_unranked is not None:
         notes.append(boot.why_unranked)
-        frame = pl.DataFrame(schema=RANKING)
     elif not common.any():
         notes.append("no instance was run by all arms: nothing to rank")
-        frame = pl.DataFrame(schema=RANKING)
     else:
         weights = boot.cells.unit_weights(boot.weighting, boot.counts[rows] * common)
         # As exact as the means of every other table, so that all of them order the arms alike.
