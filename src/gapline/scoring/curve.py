@@ -61,8 +61,6 @@ def cumulate_arrays(time: Floats, delta: Floats, start: float, out_time: Floats,
 # So many moments at equal distances, these times, or what a function of the end of a curve says.
 Points = int | Sequence[float] | Callable[[float], Floats]
 AREA_TOLERANCE = 1e-12
-# So many are looked for one by one, which takes less than to sort the rows by them.
-_FEW_GROUPS = 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -277,13 +275,9 @@ def group_rows(runs: pl.DataFrame | Numbered, by: Sequence[str]) -> list[tuple[t
     if not by:
         return [((), np.arange(numbered.table.height))]
     group = numbered.by(*by)
-    if group.size <= _FEW_GROUPS:
-        row = group.row.astype(np.uint8)
-        parts = [np.flatnonzero(row == k) for k in range(group.size)]
-    else:
-        # Of few numbers in two bytes NumPy makes a radix sort.
-        order = np.argsort(group.row.astype(np.uint16) if group.size < 1 << 16 else group.row, kind="stable")
-        parts = np.split(order, np.cumsum(np.bincount(group.row, minlength=group.size))[:-1])
+    # Of few numbers in two bytes NumPy makes a radix sort.
+    order = np.argsort(group.row.astype(np.uint16) if group.size < 1 << 16 else group.row, kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(group.row, minlength=group.size))[:-1])
     keys = numbered.table.select(by)[group.first_row].with_row_index("_group").sort(by)
     return list(zip(keys.select(by).iter_rows(), (parts[k] for k in keys["_group"]), strict=True))
 

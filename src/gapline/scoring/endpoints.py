@@ -52,9 +52,6 @@ def first_steps(envelopes: Envelopes) -> Floats:
 
 def _first_steps(envelopes: Envelopes) -> Floats:
     first, count = envelopes.runs["first"].to_numpy(), envelopes.runs["count"].to_numpy()
-    # The end of the columns is where an empty run may begin.
-    if np.all(count > 0):
-        return np.asarray(envelopes.time[first])
     out = np.full(len(first), np.nan)
     out[count > 0] = envelopes.time[first[count > 0]]
     return out

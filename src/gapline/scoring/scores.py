@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
 from gapline.contract.argument_checks import expect, several
@@ -204,9 +203,8 @@ def _companions(envelopes: Envelopes, references: Floats, goals: tuple[float, ..
 
 
 def _nullable(values: Floats) -> pl.Series:
-    """Return a column in which null stands for NaN; mostly there is none, which the largest number tells."""
-    column = pl.Series(values)
-    return column.fill_nan(None) if len(values) and np.isnan(values.max()) else column
+    """Return a column in which null stands for NaN."""
+    return pl.Series(values, dtype=pl.Float64).fill_nan(None)
 
 
 def _score_table(

@@ -127,34 +127,27 @@ def summarise(
     rows = whole.rows
     weights = run_weights(rows, by=groups, weighting=rule)
     present = whole.frame["steps"].to_numpy() > 0
-    complete = bool(present.all())
     # Weighed anew: the final gap is over non-empty runs, and their weights have to sum to one.
-    present_weights = weights if complete else run_weights(rows, by=groups, weighting=rule, among=present)
+    present_weights = run_weights(rows, by=groups, weighting=rule, among=present)
     locate = parse_statistic(statistic)
     own = (*whole.kernels, *whole.statistics)
     reached = {goal: np.isfinite(whole.frame[goal_name(goal)].to_numpy()) for goal in whole.goals}
-    # Mostly there are none, and nothing to add up for each group.
-    counts = {name: column if (column := whole.frame[name].to_numpy()).any() else None for name in _COUNTS}
+    counts = {name: whole.frame[name].to_numpy() for name in _COUNTS}
     found = []
     for key, chosen in group_rows(rows, groups):
-        part_weights = weights[chosen]
+        part_weights, there = weights[chosen], chosen[present[chosen]]
         row: dict[str, Any] = dict(zip(groups, key, strict=True))
-        there = None if complete else present[chosen]
-        row |= {"runs": len(chosen), "empty": 0 if there is None else int(np.count_nonzero(~there))}
-        row |= {name: 0 if column is None else int(column[chosen].sum()) for name, column in counts.items()}
+        row |= {"runs": len(chosen), "empty": len(chosen) - len(there)}
+        row |= {name: int(column[chosen].sum()) for name, column in counts.items()}
         # Their sum is needed for each of the means, and is as dear as one.
         total = _sum_of_weights(part_weights)
-        mean = partial(weighted_mean, total=total)
-        place = mean if locate is weighted_mean else locate
+        place = partial(weighted_mean, total=total) if locate is weighted_mean else locate
         for name in own:
             # A mean over the runs that happen to have a raw score would be of other runs than the rest of the row.
             values = _numbers(whole.frame[name], chosen)
             row[name] = None if values is None else place(values, part_weights)
-        some, gap_weights, place_gap = chosen, part_weights, place
-        if there is not None and not there.all():
-            some, gap_weights, place_gap = chosen[there], present_weights[chosen][there], locate
-        gaps = _numbers(whole.frame["final_gap"], some)
-        row["final_gap"] = place_gap(gaps, gap_weights) if gaps is not None and len(gaps) else None
+        gaps = _numbers(whole.frame["final_gap"], there)
+        row["final_gap"] = locate(gaps, present_weights[there]) if gaps is not None and len(gaps) else None
         squeezed = _numbers(whole.frame["final_squeezed"], chosen)
         row["final_squeezed"] = None if squeezed is None else place(squeezed, part_weights)
         for goal, hit in reached.items():
