@@ -6,9 +6,14 @@ import polars as pl
 from gapline.campaign.campaign import Campaign
 from gapline.contract.reading import TOLERANCE
 from gapline.envelope.build import Envelopes
-from gapline.measures.areas import area_over_curve, confined_primal_integral, time_quality_hypervolume
+from gapline.measures.areas import (
+    area_over_curve,
+    confined_primal_integral,
+    dual_integral,
+    primal_dual_integral,
+    time_quality_hypervolume,
+)
 from gapline.measures.attainment_surface import LEVELS, final_attainment
-from gapline.measures.primal_dual import dual_integral, primal_dual_integral
 from gapline.measures.running_times import (
     data_profile,
     expected_running_time,
