@@ -42,14 +42,8 @@ class AlarmKind(StrEnum):
     STORED_INFEASIBLE = "there is a stored value of what a run calls infeasible"
 
 
-# How the first side of a contradiction is introduced; where nothing stands here, it is a certificate.
-_WORDS = {
-    AlarmKind.BOUND: "bound", AlarmKind.OWN_BOUND: "bound", AlarmKind.OPTIMUM: "optimum",
-    AlarmKind.INFEASIBLE: "infeasible",
-    AlarmKind.STORED_BOUND: "bound", AlarmKind.STORED_OPTIMUM: "optimum", AlarmKind.STORED_INFEASIBLE: "infeasible",
-}  # fmt: skip
 # Those that contradict what a store certifies; the others contradict the proof of a run.
-CERTIFICATES = frozenset(AlarmKind) - _WORDS.keys()
+CERTIFICATES = frozenset({AlarmKind.CANDIDATE, AlarmKind.VALUE, AlarmKind.INSIDE, AlarmKind.CERTIFICATES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +70,8 @@ class Alarm:
 
     def __str__(self) -> str:
         word = "certified" if self.other.certified else "got"
-        first = _WORDS.get(self.kind, "certified")
+        # OWN_BOUND contradicts a bound, STORED_OPTIMUM an optimum.
+        first = "certified" if self.kind in CERTIFICATES else self.kind.name.rpartition("_")[2].lower()
         value = "" if self.certificate.value is None else f" {self.certificate.value!r}"
         return (
             f"{self.instance}: {self.kind}: {first}{value} ({self.certificate.source}), "

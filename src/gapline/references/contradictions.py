@@ -30,12 +30,6 @@ from gapline.references.snapshot import Snapshot
 # Solvers accept violations of about this relative size: a bound and a solution that are closer than that agree.
 PROOF_TOLERANCE = 1e-6
 
-_STORED = {
-    AlarmKind.BOUND: AlarmKind.STORED_BOUND,
-    AlarmKind.OPTIMUM: AlarmKind.STORED_OPTIMUM,
-    AlarmKind.INFEASIBLE: AlarmKind.STORED_INFEASIBLE,
-}
-
 
 class Proven(NamedTuple):
     """What a run claims to have proven: no solution of its instance is below `lower`, on the scored scale.
@@ -137,7 +131,7 @@ def find_stored_contradictions(
         ]
         for one, _ in _refuted(proofs, tolerance, signed=envelopes.scale.signed):
             claim = stored_claim(snapshot, snapshot.values[one.key.instance])
-            alarms.append(Alarm(_STORED[one.kind], one.key.instance, one.claim, claim))
+            alarms.append(Alarm(AlarmKind[f"STORED_{one.kind.name}"], one.key.instance, one.claim, claim))
     return alarms
 
 

@@ -314,15 +314,13 @@ def _change(snapshot: Snapshot, instance: str, entry: dict[str, Any]) -> Change:
 
 
 def _other_checkers(snapshot: Snapshot, campaign: Campaign | None, taken: Sequence[Taken]) -> list[str]:
-    notes = []
-    theirs = None if campaign is None else campaign.facts.get("checker")
-    if snapshot.checker and theirs and theirs != snapshot.checker:
-        notes.append(f"checkers differ: the snapshot was priced by {snapshot.checker}, the campaign by {theirs}")
-    priced = {one.offer.source: one.offer.snapshot.checker for one in taken}
-    for source, checker in priced.items():
-        if snapshot.checker and checker and checker != snapshot.checker:
-            notes.append(f"checkers differ: the snapshot was priced by {snapshot.checker}, {source} by {checker}")
-    return notes
+    others = {} if campaign is None else {"the campaign": campaign.facts.get("checker")}
+    others |= {one.offer.source: one.offer.snapshot.checker for one in taken}
+    return [
+        f"checkers differ: the snapshot was priced by {snapshot.checker}, {where} by {theirs}"
+        for where, theirs in others.items()
+        if snapshot.checker and theirs and theirs != snapshot.checker
+    ]
 
 
 def _refuse_foreknowledge(as_of: str, found: dict[str, dict[str, Any]], taken: Sequence[Taken]) -> None:

@@ -185,7 +185,11 @@ def _integrate_slices(  # type: ignore[no-untyped-def] # pragma: no cover
             pieces[size - one] = limit - time[begin + size - one]
             before_width, normalizer = time[begin], limit
         else:
-            before_width = _fill_pieces(pieces, time[begin : begin + size], limit, weight_code, cutoff, edges, values)
+            for i in range(size):
+                end = time[begin + one + i] if i + one < size else limit
+                pieces[i] = width(weight_code, cutoff, edges, values, time[begin + i], end, limit)
+            first_step = time[begin] if size > 0 else limit
+            before_width = width(weight_code, cutoff, edges, values, 0.0, first_step, limit)
             normalizer = width(weight_code, cutoff, edges, values, 0.0, limit, limit)
         for k in range(len(codes)):
             code, parameter, tolerance, before = codes[k], parameters[k], tolerances[k], befores[k]
@@ -199,18 +203,15 @@ def _integrate_slices(  # type: ignore[no-untyped-def] # pragma: no cover
                 out[run, places[k]] = _raw_mean(terms, objective[begin : begin + size], reference, pieces, normalizer)
                 continue
             mean = _mean(terms, count[run], before, before_width, normalizer)
-            last = objective[begin + size - one] if size > 0 else np.inf
-            out[run, places[k]] = _within(mean, code, parameter, last, reference, tolerance, before)
-
-
-@compiled(inline="always", keep=False)
-def _within(mean, code, parameter, last, reference, tolerance, before):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return the mean, or the number that it cannot pass; `last` is the last objective, infinite without one."""
-    if code == DIMACS and last < np.inf and gap(code, parameter, last, reference, tolerance) == before:
-        # Nothing was ever accepted: the mean of equal numbers, which the sum of the pieces might round.
-        mean = before
-    # The mean of gaps in [-1, before] lies there too; the last bit of the division must not say otherwise.
-    return min(max(mean, -1.0), before)
+            if (
+                code == DIMACS
+                and size > 0
+                and gap(code, parameter, objective[begin + size - one], reference, tolerance) == before
+            ):
+                # Nothing was ever accepted: the mean of equal numbers, which the sum of the pieces might round.
+                mean = before
+            # The mean of gaps in [-1, before] lies there too; the last bit of the division must not say otherwise.
+            out[run, places[k]] = min(max(mean, -1.0), before)
 
 
 @compiled(nogil=True)
@@ -220,18 +221,6 @@ def _mean(terms, size, before, before_width, normalizer):  # type: ignore[no-unt
         return before
     # A sum that underflows below zero would leave a negative zero; adding zero makes it the one that is printed.
     return _sum(terms, size, before * before_width) / normalizer + 0.0
-
-
-@compiled(nogil=True)
-def _fill_pieces(pieces, t, limit, weight_code, cutoff, edges, values):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Fill the weight of the time that each step lasts; return the weight of the time before the first one."""
-    size = len(t)
-    if size == 0:
-        return width(weight_code, cutoff, edges, values, 0.0, limit, limit)
-    for i in range(size):
-        end = t[i + 1] if i + 1 < size else limit
-        pieces[i] = width(weight_code, cutoff, edges, values, t[i], end, limit)
-    return width(weight_code, cutoff, edges, values, 0.0, t[0], limit)
 
 
 @compiled(nogil=True)
