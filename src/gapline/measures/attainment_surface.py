@@ -100,7 +100,7 @@ def surfaces(events: Events, levels: Sequence[float]) -> list[tuple[Floats, Floa
     size = len(events.time)
     time, gap = (scratch_array(len(levels) * size).reshape(len(levels), size) for _ in range(2))
     where = np.zeros(len(levels), np.int64)
-    gaps = events.raw_gaps()
+    gaps = events.gaps()
     places = scratch_array(size, np.int64)
     for span in spans(size):
         places[span] = np.arange(span.start, span.stop)
@@ -224,7 +224,7 @@ def _shares(events: Events, times: Floats, gaps: Floats) -> Floats:
     """Return, times × gaps, the share of the runs at that gap or below by that time."""
     shares = np.zeros((len(times), len(gaps)))
     best = np.full(events.runs, np.inf)
-    values = events.raw_gaps()
+    values = events.gaps()
     begin = 0
     for row in np.argsort(times, kind="stable"):
         stop = int(np.searchsorted(events.time, times[row], side="right"))
@@ -242,7 +242,7 @@ def _sweep(pair: AttainmentDifference, most: int) -> list[tuple[float, float, fl
     order = np.argsort(time, kind="stable")
     side = np.repeat([0, 1], [len(part.time) for part in parts])[order]
     run = np.concatenate([part.run for part in parts])[order]
-    gap = np.concatenate([part.raw_gaps() for part in parts])[order]
+    gap = np.concatenate([part.gaps() for part in parts])[order]
     time = time[order]
     best: tuple[dict[int, float], dict[int, float]] = ({}, {})
     # Gaps where the difference changes, the counts of both arms from each of them on, and since when.

@@ -38,33 +38,22 @@ def hitting_times(envelopes: Envelopes, references: Floats, goals: ArrayLike, to
     return found
 
 
-def first_times(envelopes: Envelopes) -> Floats:
-    """Return, runs × 2, the time of each run's first step and of its first step after time 0; NaN for none."""
-    found: Floats = per_run_at_once(_first_times, envelopes)
+def first_steps(envelopes: Envelopes, *, positive: bool = False) -> Floats:
+    """Return the time of each run's first step, or of its first `positive` time; NaN for none."""
+    found: Floats = per_run_at_once(_first_steps, envelopes, positive=positive)
     return found
 
 
-def first_steps(envelopes: Envelopes) -> Floats:
-    """Return the time of each run's first step; NaN for none."""
-    found: Floats = per_run_at_once(_first_steps, envelopes)
-    return found
-
-
-def _first_steps(envelopes: Envelopes) -> Floats:
+def _first_steps(envelopes: Envelopes, *, positive: bool) -> Floats:
     first, count = envelopes.runs["first"].to_numpy(), envelopes.runs["count"].to_numpy()
     out = np.full(len(first), np.nan)
     out[count > 0] = envelopes.time[first[count > 0]]
-    return out
-
-
-def _first_times(envelopes: Envelopes) -> Floats:
-    first, count = envelopes.runs["first"].to_numpy(), envelopes.runs["count"].to_numpy()
-    out = np.repeat(_first_steps(envelopes)[:, np.newaxis], 2, axis=1)
-    # Times rise strictly within a run: where the first step is at 0, the second is not.
-    at_zero = np.flatnonzero(out[:, 0] == 0)
-    second = at_zero[count[at_zero] > 1]
-    out[at_zero, 1] = np.nan
-    out[second, 1] = envelopes.time[first[second] + 1]
+    if positive:
+        # Times rise strictly within a run: where the first step is at 0, the second is not.
+        at_zero = np.flatnonzero(out == 0)
+        second = at_zero[count[at_zero] > 1]
+        out[at_zero] = np.nan
+        out[second] = envelopes.time[first[second] + 1]
     return out
 
 

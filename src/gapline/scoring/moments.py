@@ -8,7 +8,7 @@ import numpy as np
 
 from gapline.envelope.build import Envelopes
 from gapline.native.arrays import Floats
-from gapline.scoring.endpoints import first_times
+from gapline.scoring.endpoints import first_steps
 
 # Of the end: four decades are enough for any screen, and less than one would be no axis.
 EARLIEST, LATEST = 1e-4, 0.1
@@ -24,7 +24,7 @@ def log_start(envelopes: Envelopes, *, relative: bool = False) -> float:
     """
     horizons = envelopes.runs["horizon"].to_numpy()
     end = 1.0 if relative else float(horizons.max())
-    time = first_times(envelopes)[:, 1] / (horizons if relative else 1.0)
+    time = first_steps(envelopes, positive=True) / (horizons if relative else 1.0)
     least = float(np.min(time[time > 0], initial=np.inf))
     return EARLIEST * end if np.isinf(least) else min(max(least, EARLIEST * end), LATEST * end)
 

@@ -66,14 +66,8 @@ class Scores(ReadTable):
         if parse_kernel(kernel).code is not KernelCode.BERTHOLD:
             return None
         ranked = pl.col("arm").is_in(list(self.reading.instance_set.arms))
-        return unranked_words(int(self.frame.filter(ranked)["beaten"].sum()))
-
-
-def unranked_words(beaten: int) -> str | None:
-    """Say why Berthold's gap ranks nothing where so many runs of the ranked arms beat their reference."""
-    if not beaten:
-        return None
-    return f"berthold counts beating the reference as a loss, and {counted(beaten, 'run')} beat it: shown, not ranked"
+        runs = counted(beaten, "run") if (beaten := int(self.frame.filter(ranked)["beaten"].sum())) else None
+        return runs and f"berthold counts beating the reference as a loss, and {runs} beat it: shown, not ranked"
 
 
 def _beaten_words(beaten: pl.Series) -> str | None:
