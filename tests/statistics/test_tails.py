@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from gapline.errors import UsageError
-from gapline.statistics.student import (
+from gapline.statistics.tails import (
     noncentral_t_sf,
     studentized_range_quantile,
     studentized_range_sf,

@@ -10,7 +10,7 @@ from gapline.scoring.run_references import ReadTable
 from gapline.scoring.scores import Scores
 from gapline.statistics.cells import Cells, build_cells, check_arms, score_column
 from gapline.statistics.means import check_horizons
-from gapline.statistics.student import t_quantile
+from gapline.statistics.tails import t_quantile
 
 # Draws of instances that are all alike differ by the last digits of their fit.
 _ROUNDING = 1e-10

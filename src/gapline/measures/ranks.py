@@ -15,7 +15,7 @@ from gapline.scoring.run_references import ReadTable
 from gapline.scoring.scores import Scores
 from gapline.statistics.cells import TIE
 from gapline.statistics.intervals import check_level
-from gapline.statistics.student import studentized_range_quantile, studentized_range_sf
+from gapline.statistics.tails import studentized_range_quantile, studentized_range_sf
 from gapline.text import counted
 
 # Where the exact distribution is counted out; with more instances the F approximation is close.

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from gapline.errors import UsageError
 from gapline.native.arrays import Bools, Floats, Integers
 from gapline.native.compilation import compiled
-from gapline.statistics.student import stratified_moments, t_sf
+from gapline.statistics.student import stratified_moments
+from gapline.statistics.tails import t_sf
 
 # Draws of a mean carry rounding of their own: two that differ by less are the same draw.
 ROUNDING = 1e-12

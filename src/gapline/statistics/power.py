@@ -29,7 +29,8 @@ from gapline.scoring.weighting import Weighting, parse_weighting
 from gapline.statistics.cells import build_cells, check_arms
 from gapline.statistics.intervals import ROUNDING
 from gapline.statistics.spread import Spread, pilot_spread
-from gapline.statistics.student import noncentral_t_sf, panel_centred, stratified_moments, student_interval, t_quantile
+from gapline.statistics.student import panel_centred, stratified_moments, student_interval
+from gapline.statistics.tails import noncentral_t_sf, t_quantile
 
 DELTAS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
 SEEDS = (1, 2, 5, 10, 20)

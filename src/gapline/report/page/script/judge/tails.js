@@ -1,5 +1,5 @@
-// Tails and quantiles of Student's t and of the normal distribution: the rules of gapline.statistics.student. What a
-// browser calls log, exp and cbrt may differ from Python's in the last bit, and so may these.
+// Tails and quantiles of Student's t and of the normal distribution: the rules of gapline.statistics.tails. What a browser
+// calls log, exp and cbrt may differ from Python's in the last bit, and so may these.
 
 const EPSILON = 1e-16;
 const TINY = 1e-300;
