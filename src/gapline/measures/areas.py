@@ -195,28 +195,23 @@ def curve_areas(
     """
     runs = envelopes.runs
     units = {arm: frozenset(part) for arm, part in _units(runs).items()}
-    whole: dict[str, Steps] = {}
     parsed = parse_kernel(kernel, tolerance=tolerance)
     end = 1.0 if relative else float(runs["horizon"].to_numpy().max())
+    # Arms with the same instances share their curves with other pairs.
+    known: dict[str, Steps] = {}
 
-    def curves(chosen: Envelopes) -> dict[str, Steps]:
-        found = group_curves(chosen, snapshot, parsed, ["arm"], weighting=weighting, relative=relative)
-        return {str(arm): (time, value) for (arm,), time, value, _ in found}
+    def curve(arm: str, among: frozenset[tuple[str, str]]) -> Steps:
+        if arm in known and among == units[arm]:
+            return known[arm]
+        part = _of(envelopes, [arm], among)
+        ((_, time, value, _),) = group_curves(part, snapshot, parsed, ["arm"], weighting=weighting, relative=relative)
+        return known.setdefault(arm, (time, value)) if among == units[arm] else (time, value)
 
     rows: list[tuple[str, str, float | None, float | None, float | None]] = []
     for a, b in pairs:
         both = units[a] & units[b]
-        if not both:
-            rows.append((a, b, None, None, None))
-            continue
-        if units[a] == units[b] == both:
-            # Arms with the same instances share their curves with other pairs.
-            if unseen := [arm for arm in (a, b) if arm not in whole]:
-                whole |= curves(_of(envelopes, unseen, both))
-            rows.append((a, b, *area_between(whole[a], whole[b], end)))
-        else:
-            own = curves(_of(envelopes, (a, b), both))
-            rows.append((a, b, *area_between(own[a], own[b], end)))
+        areas = area_between(curve(a, both), curve(b, both), end) if both else (None, None, None)
+        rows.append((a, b, *areas))
     return pl.DataFrame(rows, schema=CURVE_AREAS, orient="row")
 
 
