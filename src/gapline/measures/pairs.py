@@ -131,10 +131,11 @@ def neighbour_pairs(
     pairs = [*declared, *remaining_pairs(declared, compared.arms)]
     chances = probability_of_improvement(compared, pairs, weighting=weighting, level=level)
     places = {} if ranks is None or ranks.friedman is None else {a: k for k, a in enumerate(ranks.frame["arm"])}
+    between = {} if areas is None else {(row["a"], row["b"]): row for row in areas.iter_rows(named=True)}
     rows: list[dict[str, Any]] = []
     for (a, b), chance in zip(pairs, chances, strict=True):
         one, other, chosen = compared.pair(a, b)
-        test = signed_rank(one - other)
+        test, area = signed_rank(one - other), between.get((a, b), {})
         rows.append(
             {
                 "a": a,
@@ -150,20 +151,15 @@ def neighbour_pairs(
                 "improvement": chance.value,
                 "improvement_low": chance.low,
                 "improvement_high": chance.high,
-                "signed_area": None,
-                "absolute_area": None,
-                "ahead": None,
+                "signed_area": area.get("signed"),
+                "absolute_area": area.get("absolute"),
+                "ahead": area.get("ahead"),
                 "reason": _reason(test, int(chosen.sum()), 1 - level),
             }
         )
     tested = [row for row in rows if row["declared"] and row["p"] is not None]
     for row, p in zip(tested, holm([row["p"] for row in tested]), strict=True):
         row["p_holm"] = float(p)
-    if areas is not None:
-        by_pair = {(row["a"], row["b"]): row for row in areas.iter_rows(named=True)}
-        for row in rows:
-            found = by_pair[row["a"], row["b"]]
-            row.update(signed_area=found["signed"], absolute_area=found["absolute"], ahead=found["ahead"])
     reading = replace(compared.reading, weighting=parse_weighting(weighting).value)
     return NeighbourPairs(pl.DataFrame(rows, schema=PAIRS), reading, level)
 

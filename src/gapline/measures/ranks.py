@@ -1,7 +1,7 @@
 """Mean ranks over instances with Friedman's test, Nemenyi's comparisons and the critical difference."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, permutations
 from typing import Any, NamedTuple
 
@@ -126,21 +126,12 @@ def mean_ranks(scores: Scores | Compared, /, *, level: float = 0.95) -> MeanRank
         schema=MEAN_RANKS,
         orient="row",
     )
+    found = MeanRanks(frame, compared.reading, count, level, None, None, np.empty((0, 0)), (), reason)
     if reason is not None:
-        return MeanRanks(frame, compared.reading, count, level, None, None, np.empty((0, 0)), (), reason)
-    distance = critical_difference(arms, count, level=level)
-    sorted_means = mean[order]
-    return MeanRanks(
-        frame,
-        compared.reading,
-        count,
-        level,
-        friedman(ranks),
-        distance,
-        nemenyi(sorted_means, count),
-        _cliques(names, sorted_means, distance),
-        None,
-    )
+        return found
+    distance, sorted_means = critical_difference(arms, count, level=level), mean[order]
+    pairs, cliques = nemenyi(sorted_means, count), _cliques(names, sorted_means, distance)
+    return replace(found, friedman=friedman(ranks), critical_difference=distance, nemenyi=pairs, cliques=cliques)
 
 
 def average_ranks(means: Floats) -> Floats:
