@@ -5,7 +5,7 @@ import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from gapline.contract.contract import Contract, default_name, load_contract
 from gapline.contract.layout import CONTRACT_FILE, INSTANCES
@@ -22,8 +22,6 @@ from gapline.generate.study import (
 )
 from gapline.generate.write import write_file
 from gapline.text import natural_order
-
-T = TypeVar("T")
 
 # More sizes than this in one folder are joined into ranges, each with about as many instances.
 MOST_SIZES = 4
@@ -104,12 +102,11 @@ def spread(panels: Mapping[str, str], most: int) -> set[str]:
     members: dict[str, list[str]] = {}
     for name, panel in panels.items():
         members.setdefault(panel, []).append(name)
-    return {name for names in members.values() for name in _evenly(names, most)}
-
-
-def _evenly(items: Sequence[T], most: int) -> list[T]:
-    count = min(most, len(items))
-    return [items[place * len(items) // count] for place in range(count)]
+    return {
+        names[place * len(names) // min(most, len(names))]
+        for names in members.values()
+        for place in range(min(most, len(names)))
+    }
 
 
 LIST_FILE = "instances.csv"

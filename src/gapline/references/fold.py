@@ -16,7 +16,7 @@ from gapline.errors import UsageError, listing
 from gapline.native.kernel_formulas import check_tolerance, is_beaten, run_beats
 from gapline.references.alarms import CERTIFICATES, Alarm, find_alarms, snapshot_sense
 from gapline.references.contradictions import find_contradictions, find_stored_contradictions
-from gapline.references.fold_candidates import Offer, offer_of, read_offer, refuse_other_values, trusted
+from gapline.references.fold_candidates import Offer, read_offer, refuse_other_values, trusted
 from gapline.references.freeze import Moved, check_moment, refuse_earlier, refuse_foreknowledge
 from gapline.references.policy import best_against, known_after, run_entry, runs_digest
 from gapline.references.resolve import refuse_changed_instances, refuse_other_sense, rewritten_instances
@@ -201,7 +201,7 @@ def fold_snapshot(snapshot: Snapshot, *found: Envelopes | Snapshot | str, name: 
         )
     trust, tolerance = bool(options.get("trust_solver")), options.get("tolerance", TOLERANCE)
     offers = [
-        offer_of(one)
+        Offer(one.name, one, digest=one.digest)
         if isinstance(one, Snapshot)
         else read_offer(one, trust=trust, tolerance=tolerance, objective=snapshot.objective, sense=options.get("sense"))
         for one in found

@@ -80,11 +80,6 @@ def read_offer(source: str, *, reprice: bool = False, trust: bool = False, **opt
     return offer.without(sorted(gone))
 
 
-def offer_of(snapshot: Snapshot) -> Offer:
-    """Return what a snapshot at hand offers."""
-    return Offer(snapshot.name, snapshot, digest=snapshot.digest)
-
-
 def trusted(offers: Sequence[Offer], *, trust: bool) -> tuple[list[Offer], list[str]]:
     """Leave out values that nobody checked, unless the user vouches for them; a note counts them either way."""
     kept, doubtful = [], []

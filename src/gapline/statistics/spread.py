@@ -23,8 +23,8 @@ class Spread:
     `noise` the part of it that the seeds explain: `rest` over their number. `instance` and `rest` are the variances
     between instances and between the seeds of one, `rest_df` the degrees of freedom of the latter; where `seeds`, the
     runs of an arm on an instance, is 1, all is in `instance`, and `rest` is 0. `seed` is the variance between seeds
-    over all instances, `seed_p` the p of "seeds have no effect of their own"; None where the seeds are not the same on all
-    instances.
+    over all instances, `seed_p` the p of "seeds have no effect of their own"; None where the seeds are not the same on
+    all instances.
     """
 
     panels: tuple[str, ...]
