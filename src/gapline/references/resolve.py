@@ -207,13 +207,11 @@ def _pairs(snapshots: Snapshot | Sequence[Snapshot], runs: pl.DataFrame | None) 
             if digests:
                 entry = Reference(value=None, **digests)
                 sides.setdefault(row["instance"], {}).setdefault(str(digests), (entry, f"runs of {row['arm']}"))
-    wanted: set[str] | None = None
+    # Instances that nobody ran may have changed: that is the store's business.
+    wanted = None if runs is None else set(runs["instance"].unique())
     for snapshot in [snapshots] if isinstance(snapshots, Snapshot) else snapshots:
         for instance, entry in snapshot.values.items():
             said = entry.digests() | ({"sidecars": entry.more["sidecars"]} if entry.more.get("sidecars") else {})
-            # Instances that nobody ran may have changed: that is the store's business.
-            if said and runs is not None and wanted is None:
-                wanted = set(runs["instance"].unique())
             if said and (wanted is None or instance in wanted):
                 sides.setdefault(instance, {}).setdefault(str(said), (entry, f"snapshot {snapshot.name}"))
     for instance, known_sides in sides.items():

@@ -192,9 +192,8 @@ def mean_curve(
 ) -> MeanCurves:
     """Return the mean convergence curve of each group, as an exact step function.
 
-    With `points`, its exact values at moments instead, for curves with more steps than anybody looks at: memory does
-    not grow with the steps then. A number means so many at equal distances; a list is of times, from 0 to the horizon,
-    that rise.
+    With `points`, its exact values at moments instead, for curves with more steps than anybody looks at. A number means
+    so many at equal distances; a list is of times, from 0 to the horizon, that rise.
 
     Empty runs stay in: before its first incumbent a run contributes the kernel's value there (1 when bounded).
 
