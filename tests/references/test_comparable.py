@@ -4,8 +4,8 @@ import pytest
 
 from gapline.errors import IntegrityError
 from gapline.references.alarms import find_alarms
-from gapline.references.comparable import refuse_changed_instances, rewritten_instances
 from gapline.references.fold import fold
+from gapline.references.resolve import refuse_changed_instances, rewritten_instances
 from gapline.references.snapshot import Snapshot
 from gapline.scoring.scores import score
 from references.campaigns import envelopes

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from gapline.errors import EnvironmentLacksError, IntegrityError, SnapshotError, UsageError
-from gapline.references.fold_candidates import Offer, offer_of, read_offer, refuse_other_values, trusted
+from gapline.references.fold_candidates import Offer, read_offer, refuse_other_values, trusted
 from gapline.references.snapshot import Snapshot
 from references.routed import COST, GOOD, OVERLOADED, put_solution
 
@@ -59,7 +59,7 @@ def test_values_that_nobody_checked_are_left_out_and_counted(folder):
 
 
 def test_a_source_of_which_nothing_is_left_is_refused_with_a_way_out():
-    offer = offer_of(Snapshot.from_values({"i": 1.0}, name="theirs"))
+    offer = Offer("theirs", Snapshot.from_values({"i": 1.0}, name="theirs"))
     wanted = r"theirs: expected values with a checked solution, got 1 without \(i\)"
     with pytest.raises(SnapshotError, match=wanted) as caught:
         trusted([offer], trust=False)
@@ -69,7 +69,7 @@ def test_a_source_of_which_nothing_is_left_is_refused_with_a_way_out():
 @pytest.mark.parametrize(("validation", "vouched"), [("checker", True), ("declared", True), ("solver", False)])
 def test_what_a_checked_run_found_is_vouched_for_in_a_snapshot(validation, vouched):
     entry = {"value": 1.0, "fold": {"run": "a/i/1", "validation": validation}}
-    offer = offer_of(Snapshot.from_entries({"i": entry}, name="s", store={"name": "s"}))
+    offer = Offer("s", Snapshot.from_entries({"i": entry}, name="s", store={"name": "s"}))
     assert (offer.checker_of("i") is not None) is vouched
 
 

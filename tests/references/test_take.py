@@ -77,13 +77,12 @@ def test_instances_that_are_not_there_are_added_only_when_asked_for():
 def test_a_new_value_says_where_it_comes_from_and_keeps_what_it_said():
     old = made({"a": {"value": 100.0, "instance_digest": "sha256:aa"}})
     offer = made({"a": {"value": 99.0, "note": "kept"}}, "shelf", as_of="2026-02-01", sense="min")
-    ((_, entry, checker, _),), _ = take(old, offer)
-    assert checker is None
+    ((_, entry, _),), _ = take(old, offer)
     assert entry["source"] == "a of shelf; shelf; not checked: taken on the user's word"
     assert entry["taken"] == {"store": {"name": "shelf"}, "as_of": "2026-02-01", "checker": None}
     assert (entry["note"], entry["instance_digest"], entry["sense"]) == ("kept", "sha256:aa", "min")
     checked = Offer("shelf", offer, checked={"a": "cvrp 1"}, digest="sha256:bb")
     current = {name: e.document() for name, e in old.values.items()}
-    ((_, entry, checker, _),), _ = take_values(old, current, [checked], tolerance=1e-9)
+    ((_, entry, _),), _ = take_values(old, current, [checked], tolerance=1e-9)
     assert entry["source"].endswith("solution checked by cvrp 1")
-    assert (checker, entry["taken"]["snapshot"]) == ("cvrp 1", "sha256:bb")
+    assert (entry["taken"]["checker"], entry["taken"]["snapshot"]) == ("cvrp 1", "sha256:bb")

@@ -183,7 +183,7 @@ def diff(*, old: str, new: str, tolerance: float, sense: str | None, out: output
     Example: gapline snapshot diff references/mine.json references/mine-2.json
     """
     import gapline as gl
-    from gapline.references.comparable import rewritten_instances
+    from gapline.references.resolve import rewritten_instances
     from gapline.report.tables.snapshots import difference_table
 
     before, after = gl.Snapshot.load(old), gl.Snapshot.load(new)

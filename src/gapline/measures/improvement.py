@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gapline.contract.tables import ARM_AVERAGES
 from gapline.errors import UsageError
 from gapline.measures.compared_arms import Compared, DrawnTable, compare_cells, drawn_ends
+from gapline.native.arrays import Floats, Integers
 from gapline.native.compilation import compiled
 from gapline.scoring.events import in_threads
 from gapline.scoring.kernels import kernel_range
@@ -21,7 +22,6 @@ from gapline.statistics.cells import TIE, finite_or_none
 from gapline.statistics.estimate import of_shares
 from gapline.statistics.intervals import draw_counts
 
-Floats = NDArray[np.float64]
 # Looked at, not tested: fewer draws than a contrast needs.
 DRAWS = 2000
 # Draws that are walked through together: what is kept of them stays in the fastest cache.
@@ -189,7 +189,7 @@ def interquartile_mean(values: Floats, /) -> float:
     return float(interquartile_means(values, np.ones((1, 1)), np.zeros(len(values), np.int64))[0])
 
 
-def interquartile_means(values: Floats, counts: NDArray[Any], unit: NDArray[np.int64]) -> Floats:
+def interquartile_means(values: Floats, counts: NDArray[Any], unit: Integers) -> Floats:
     """Return the interquartile mean under each row of `counts`, which say how often the unit of a value was drawn."""
     order = np.argsort(values, kind="stable")
     values, place = values[order], unit[order]

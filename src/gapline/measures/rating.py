@@ -6,17 +6,16 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.contract.tables import RATINGS
 from gapline.errors import UsageError, listing
 from gapline.measures.compared_arms import Compared, DrawnTable, compare_cells, drawn_ends
 from gapline.measures.improvement import DRAWS
+from gapline.native.arrays import Floats
 from gapline.scoring.scores import Scores
 from gapline.statistics.cells import sign, why_all_alike, why_no_spread
 from gapline.statistics.intervals import DrawnSums
 
-Floats = NDArray[np.float64]
 # Points per factor of ten in the odds, and the mean of all arms.
 SCALE, CENTRE = 400 / math.log(10), 1500.0
 

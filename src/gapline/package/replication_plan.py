@@ -44,8 +44,7 @@ from gapline.errors import (
 from gapline.files.archives import is_zip
 from gapline.files.atomic_write import write_atomically
 from gapline.files.open_file import read_document
-from gapline.generate.staging import new_study
-from gapline.generate.study import quoted
+from gapline.generate.study import new_study, quoted
 from gapline.journal.register import read_register
 from gapline.run.check_run import identify_checker
 from gapline.solvers import arms_lack, solver_identity

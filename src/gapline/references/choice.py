@@ -110,11 +110,8 @@ def stored_snapshots(
         if (place / MANIFEST).is_file() and os.path.lexists(place / CARRIED_REFERENCES)
     ]
     found = [Snapshot.load(file) for file in dict.fromkeys(carried)]
-    return (*found, *(one for path in dict.fromkeys(paths) if _is_plain_zip(path) for one in _carried_in(path)))
-
-
-def _is_plain_zip(path: str) -> bool:
-    return is_zip(path) and not is_package(path)
+    zips = [path for path in dict.fromkeys(paths) if is_zip(path) and not is_package(path)]
+    return (*found, *(one for path in zips for one in _carried_in(path)))
 
 
 def _carried_in(path: str) -> list[Snapshot]:

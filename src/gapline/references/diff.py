@@ -10,7 +10,7 @@ from gapline.errors import GaplineError, listing
 from gapline.files.digests import content_digest
 from gapline.native.kernel_formulas import check_tolerance
 from gapline.references.alarms import snapshot_sense
-from gapline.references.comparable import same_instance
+from gapline.references.resolve import same_instance
 from gapline.references.snapshot import Reference, Snapshot, read_document
 
 CLASSES = ("improved", "worsened", "within_tolerance", "added", "removed", "certified", "withdrawn", "instance_changed")
@@ -78,7 +78,11 @@ def diff_snapshots(
     unchanged = 0
     for instance in sorted(old.values.keys() | new.values.keys()):
         before, after = old.values.get(instance), new.values.get(instance)
-        difference = _difference(instance, before, after)
+        one, other = before or _ABSENT, after or _ABSENT
+        difference = Difference(
+            instance, one.value, other.value, one.certified, other.certified, one.source, other.source,
+            one.instance_digest, other.instance_digest,
+        )  # fmt: skip
         sign = -1.0 if snapshot_sense(instance, [old, new], sense) == "max" else 1.0
         classes = classify(before, after, sign, tolerance)
         unchanged += not classes
@@ -115,14 +119,6 @@ def _direction(old: float | None, new: float | None, sign: float, tolerance: flo
     if abs(old - new) <= tolerance * max(abs(old), abs(new)):
         return "within_tolerance"
     return "improved" if sign * (old - new) > 0 else "worsened"
-
-
-def _difference(instance: str, before: Reference | None, after: Reference | None) -> Difference:
-    old, new = before or _ABSENT, after or _ABSENT
-    return Difference(
-        instance, old.value, new.value, old.certified, new.certified, old.source, new.source, old.instance_digest,
-        new.instance_digest,
-    )  # fmt: skip
 
 
 def find_snapshot(digest: str | None, folder: Path) -> Path | None:

@@ -15,11 +15,11 @@ from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
 from gapline.native.kernel_formulas import check_tolerance, is_beaten, run_beats
 from gapline.references.alarms import CERTIFICATES, Alarm, find_alarms, snapshot_sense
-from gapline.references.comparable import refuse_changed_instances, refuse_other_sense, rewritten_instances
 from gapline.references.contradictions import find_contradictions, find_stored_contradictions
-from gapline.references.fold_candidates import Offer, has_number, offer_of, read_offer, refuse_other_values, trusted
+from gapline.references.fold_candidates import Offer, read_offer, refuse_other_values, trusted
 from gapline.references.freeze import Moved, check_moment, refuse_earlier, refuse_foreknowledge
 from gapline.references.policy import best_against, known_after, run_entry, runs_digest
+from gapline.references.resolve import refuse_changed_instances, refuse_other_sense, rewritten_instances
 from gapline.references.snapshot import Reference, Snapshot, parse_moment
 from gapline.text import counted
 
@@ -27,11 +27,10 @@ Rank = tuple[float, ...]
 
 
 class Taken(NamedTuple):
-    """A value that an offer has: the entry it becomes, and who checked its solution (None: the user's word)."""
+    """A value that an offer has, and the entry it becomes."""
 
     instance: str
     entry: dict[str, Any]
-    checker: str | None
     offer: Offer
 
 
@@ -50,7 +49,12 @@ def take_values(
     value without its number of routes is not compared with one that states them.
     """
     taken, absent, unlike, unused = [], [], [], []
-    for instance, found in sorted(_by_instance(offers).items()):
+    stated: dict[str, list[tuple[Offer, Reference]]] = {}
+    for offer in offers:
+        for instance, entry in offer.snapshot.values.items():
+            if entry.value is not None:
+                stated.setdefault(instance, []).append((offer, entry))
+    for instance, found in sorted(stated.items()):
         now = current.get(instance)
         if now is None and not add:
             absent.append(instance)
@@ -81,15 +85,6 @@ def take_values(
     return taken, [f"{what}: {len(names)} ({listing(names)})" for names, what in reasons if names]
 
 
-def _by_instance(offers: Sequence[Offer]) -> dict[str, list[tuple[Offer, Reference]]]:
-    found: dict[str, list[tuple[Offer, Reference]]] = {}
-    for offer in offers:
-        for instance, entry in offer.snapshot.values.items():
-            if has_number(entry):
-                found.setdefault(instance, []).append((offer, entry))
-    return found
-
-
 def _taken(instance: str, offer: Offer, entry: Reference, snapshot: Snapshot) -> Taken:
     checker, theirs = offer.checker_of(instance), offer.snapshot
     store = entry.more.get("store") or theirs.store.model_dump(exclude_unset=True)
@@ -106,7 +101,7 @@ def _taken(instance: str, offer: Offer, entry: Reference, snapshot: Snapshot) ->
     before = snapshot.values.get(instance)
     if before is not None:
         document |= before.digests()
-    return Taken(instance, document, checker, offer)
+    return Taken(instance, document, offer)
 
 
 def _rank(entry: Mapping[str, Any], sign: float) -> Rank:
@@ -206,7 +201,7 @@ def fold_snapshot(snapshot: Snapshot, *found: Envelopes | Snapshot | str, name: 
         )
     trust, tolerance = bool(options.get("trust_solver")), options.get("tolerance", TOLERANCE)
     offers = [
-        offer_of(one)
+        Offer(one.name, one, digest=one.digest)
         if isinstance(one, Snapshot)
         else read_offer(one, trust=trust, tolerance=tolerance, objective=snapshot.objective, sense=options.get("sense"))
         for one in found
@@ -319,15 +314,13 @@ def _change(snapshot: Snapshot, instance: str, entry: dict[str, Any]) -> Change:
 
 
 def _other_checkers(snapshot: Snapshot, campaign: Campaign | None, taken: Sequence[Taken]) -> list[str]:
-    notes = []
-    theirs = None if campaign is None else campaign.facts.get("checker")
-    if snapshot.checker and theirs and theirs != snapshot.checker:
-        notes.append(f"checkers differ: the snapshot was priced by {snapshot.checker}, the campaign by {theirs}")
-    priced = {one.offer.source: one.offer.snapshot.checker for one in taken}
-    for source, checker in priced.items():
-        if snapshot.checker and checker and checker != snapshot.checker:
-            notes.append(f"checkers differ: the snapshot was priced by {snapshot.checker}, {source} by {checker}")
-    return notes
+    others = {} if campaign is None else {"the campaign": campaign.facts.get("checker")}
+    others |= {one.offer.source: one.offer.snapshot.checker for one in taken}
+    return [
+        f"checkers differ: the snapshot was priced by {snapshot.checker}, {where} by {theirs}"
+        for where, theirs in others.items()
+        if snapshot.checker and theirs and theirs != snapshot.checker
+    ]
 
 
 def _refuse_foreknowledge(as_of: str, found: dict[str, dict[str, Any]], taken: Sequence[Taken]) -> None:

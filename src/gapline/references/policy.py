@@ -21,8 +21,13 @@ from gapline.envelope.build import Envelopes, Unchecked, unscorable_instances
 from gapline.errors import IntegrityError, listing
 from gapline.native.kernel_formulas import run_beats
 from gapline.references.alarms import best_runs
-from gapline.references.comparable import refuse_changed_instances
-from gapline.references.resolve import instance_sizes, lacks_value, transformed_references, unusable_references
+from gapline.references.resolve import (
+    instance_sizes,
+    lacks_value,
+    refuse_changed_instances,
+    transformed_references,
+    unusable_references,
+)
 from gapline.references.snapshot import Snapshot, found_entry, parse_moment
 
 if TYPE_CHECKING:

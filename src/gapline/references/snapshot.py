@@ -25,15 +25,22 @@ SCHEMA = "gapline.snapshot/1"
 _STRICT = ConfigDict(frozen=True, extra="allow", strict=True, allow_inf_nan=False, populate_by_name=True)
 
 
-class Reference(BaseModel):
+class _Part(BaseModel):
+    model_config = _STRICT
+
+    @property
+    def more(self) -> dict[str, Any]:
+        """Fields beyond the schema, kept as they were read."""
+        return dict(self.model_extra or {})
+
+
+class Reference(_Part):
     """What is known of one instance; `certified` where the source proves that nothing is better.
 
     `value` is the best-known objective before any transform, None where the store names the instance without a usable
     number (`stated` then holds what it said); `primary` and `secondary` are the parts of a hierarchical objective.
     `instance_digest` is that of the instance file, `problem_digest` of the problem in it, which other bytes may hold.
     """
-
-    model_config = _STRICT
 
     value: float | None
     certified: bool = False
@@ -42,11 +49,6 @@ class Reference(BaseModel):
     problem_digest: str | None = None
     primary: float | None = None
     secondary: float | None = None
-
-    @property
-    def more(self) -> dict[str, Any]:
-        """Fields beyond the schema, kept as they were read."""
-        return dict(self.model_extra or {})
 
     def digests(self) -> dict[str, str]:
         """Return the digests that say which instance this is, where known."""
@@ -57,10 +59,8 @@ class Reference(BaseModel):
         return self.model_dump(exclude_unset=True)
 
 
-class Store(BaseModel):
+class Store(_Part):
     """Where the values were frozen from: a name, a version, a URL; a Software Heritage identifier where it is git."""
-
-    model_config = _STRICT
 
     name: str
     version: str | None = None
@@ -68,7 +68,7 @@ class Store(BaseModel):
     swhid: str | None = None
 
 
-class Snapshot(BaseModel, Shown):
+class Snapshot(_Part, Shown):
     """Reference values frozen at one date.
 
     >>> snapshot = Snapshot.from_values({"i1": 10.0}, name="mine", certified=["i1"])
@@ -211,11 +211,6 @@ class Snapshot(BaseModel, Shown):
         """The sha256 of the canonical JSON of everything but `digest` and `created`."""
         return content_digest(self.document())
 
-    @property
-    def more(self) -> dict[str, Any]:
-        """Fields beyond the schema, kept as they were read."""
-        return dict(self.model_extra or {})
-
     def sense_of(self, instance: str) -> str | None:
         """Return `min` or `max` where the entry or the snapshot states which of two values is better."""
         entry = self.values.get(instance)
@@ -256,7 +251,7 @@ class Snapshot(BaseModel, Shown):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Workers get snapshots by pickle, and a read-only view of a mapping cannot be pickled.
-        return _rebuild, (self.document(),)
+        return type(self).model_validate, (self.document(),)
 
     def __deepcopy__(self, memo: object = None) -> Self:
         return self
@@ -344,10 +339,6 @@ def read_references(path: str | Path, *, name: str | None = None) -> Snapshot:
     from gapline.references.freeze import freeze_references
 
     return freeze_references(path, name=name).snapshot
-
-
-def _rebuild(document: dict[str, Any]) -> Snapshot:
-    return Snapshot.model_validate(document)
 
 
 def _usable(entry: Mapping[str, Any]) -> dict[str, Any]:

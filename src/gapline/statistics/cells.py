@@ -4,7 +4,8 @@ Every comparison goes the same way: seeds of an instance first, then instances, 
 Inside these arrays NaN stands for a cell without runs; it never reaches a table.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -13,13 +14,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.errors import MixedScoresError, UsageError, listing
+from gapline.native.arrays import Bools, Floats, Integers
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
-from gapline.statistics.exact_sum import exact_sum
 from gapline.text import meant
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Pair = tuple[str, str]
 
 # Two means nearer than this are a tie.
@@ -37,11 +36,11 @@ class Cells:
     unit: Integers
     panel: Integers
 
-    def counts(self, where: NDArray[np.bool_] | None = None) -> Floats:
+    def counts(self, where: Bools | None = None) -> Floats:
         """Return, arms × units, the number of runs (of those marked by `where`)."""
         return self._bins(None if where is None else where.astype(np.float64))
 
-    def instance_means(self, values: Floats, where: NDArray[np.bool_] | None = None) -> Floats:
+    def instance_means(self, values: Floats, where: Bools | None = None) -> Floats:
         """Return, arms × units, the mean over seeds (of the runs marked by `where`); NaN where there is none."""
         if where is not None:
             values = np.where(where, values, 0.0)
@@ -68,7 +67,7 @@ class Cells:
             instances = (present @ member)[:, self.panel]
             raw = np.divide(1.0, instances, out=np.zeros(counts.shape), where=present)
         # Rows sum to one over what the arm has: a missing instance shifts weight to the others, and a note says so.
-        total = np.array([[exact_sum(row)] for row in raw]).reshape(-1, 1)
+        total = np.array([[math.fsum(row)] for row in raw]).reshape(-1, 1)
         return _ratio(raw, np.broadcast_to(total, raw.shape), blank=0.0)
 
     def pooled(
@@ -141,6 +140,13 @@ def remaining_pairs(declared: Sequence[Pair], arms: Sequence[str]) -> list[Pair]
     """
     taken = {frozenset(pair) for pair in declared}
     return [pair for pair in combinations(arms, 2) if frozenset(pair) not in taken]
+
+
+def check_arms(names: Iterable[str], tier_two: Collection[str], what: str = "pair") -> None:
+    """Refuse to compare arms of tier 2, which are descriptive."""
+    for name in names:
+        if name in tier_two:
+            raise UsageError(f"{what}: expected arms of tier 1, got {name!r} of tier 2, which is descriptive")
 
 
 def why_all_alike(instances: int) -> str:

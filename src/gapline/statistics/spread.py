@@ -9,38 +9,22 @@ instances of every panel. Elsewhere the seeds are part of the rest, and the tabl
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapline.errors import listing
+from gapline.native.arrays import Floats, Integers
 from gapline.statistics.cells import Cells, why_no_spread
-from gapline.statistics.tails import f_sf
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spread:
     """Variances of a paired difference, one per panel in each array.
 
-    Attributes
-    ----------
-    counts
-        Instances that both arms ran.
-    seen
-        Variance between the instances' mean differences over their seeds.
-    noise
-        How much of that the seeds explain: `rest` over the number of seeds.
-    instance, rest
-        Between instances, and between the seeds of an instance. Where `seeds` is 1 they cannot be told apart: all is
-        in `instance`, and `rest` is 0.
-    seed, seed_p
-        Between seeds over all instances, and the p of "seeds have no effect of their own"; None where the seeds are
-        not the same on all instances.
-    rest_df
-        Degrees of freedom of `rest`.
-    seeds
-        Runs of an arm on an instance, on average.
+    `counts` are the instances that both arms ran, `seen` is the variance between their mean differences over seeds, and
+    `noise` the part of it that the seeds explain: `rest` over their number. `instance` and `rest` are the variances
+    between instances and between the seeds of one, `rest_df` the degrees of freedom of the latter; where `seeds`, the
+    runs of an arm on an instance, is 1, all is in `instance`, and `rest` is 0. `seed` is the variance between seeds
+    over all instances, `seed_p` the p of "seeds have no effect of their own"; None where the seeds are not the same on
+    all instances.
     """
 
     panels: tuple[str, ...]
@@ -170,9 +154,11 @@ def _two_way(tables: list[Floats], names: tuple[str, ...]) -> Spread:
     expected = rest / sizes
     p = None
     if expected.sum() > 0:
+        from scipy.special import fdtrc
+
         # Over several panels both sums are about chi-square, with Satterthwaite's degrees of freedom.
         freedoms = [expected.sum() ** 2 / np.sum(expected**2 / part) for part in (seeds - 1, df)]
-        p = float(f_sf(between_seeds.sum() / expected.sum(), *freedoms))
+        p = float(fdtrc(*freedoms, between_seeds.sum() / expected.sum()))
     return Spread(
         panels=names,
         counts=sizes,

@@ -80,9 +80,10 @@ def freeze_mamut(request: FreezeRequest) -> Frozen:
     if request.reprice:
         from gapline.references.fold_candidates import reprice_entries
 
-        repriced = reprice_entries(repository, paths, stored, noticed.entries, objective, tolerance=request.tolerance)
-        moved, checker, checked = repriced.moved, repriced.checker, repriced.checked
-        notes += repriced.notes
+        moved, checked, unpriced, checker = reprice_entries(
+            repository, paths, stored, noticed.entries, objective, tolerance=request.tolerance
+        )
+        notes += unpriced
     snapshot = Snapshot.from_entries(
         noticed.entries,
         name=request.name,

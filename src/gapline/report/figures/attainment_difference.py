@@ -32,7 +32,7 @@ def difference_map(pair: AttainmentDifference, *, columns: int = COLUMNS, rows: 
     """Evaluate the difference on a grid up to the gap that nine of ten steps are below."""
     size = len(pair.first.time)
     gaps = scratch_array(size + len(pair.second.time))
-    gaps[:size], gaps[size:] = pair.first.raw_gaps(), pair.second.raw_gaps()
+    gaps[:size], gaps[size:] = pair.first.gaps(), pair.second.gaps()
     low, high = (0.0, 1.0)
     if len(gaps):
         # In place, where a copy would be as large as all steps.

@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from gapline.errors import UsageError
-from gapline.generate.found import find_instances
+from gapline.generate.instance_files import find_instances
 from gapline.generate.write import setcover_files
 from generate.file_trees import VRPLIB, Tree, cvrp, mamut, solomon
 from generate.test_files import POINTER

@@ -2,14 +2,12 @@
 
 import json
 from collections.abc import Sequence
-from operator import methodcaller
 from pathlib import Path
 
 from gapline.contract.layout import CONTRACT_FILE, INSTANCES
-from gapline.files.atomic_write import write_atomically
 from gapline.generate.draws import Draws
-from gapline.generate.staging import new_study
-from gapline.generate.study import NO_REFERENCE, Panel, contract_text
+from gapline.generate.study import Panel, ProblemFacts, contract_text, new_study
+from gapline.generate.write import write_file
 
 PANELS = (Panel(10, 2), Panel(20, 2))
 _SIDE = 1000
@@ -106,32 +104,26 @@ def write_own_study(
         for panel in PANELS:
             for number in range(1, panel.count + 1):
                 stem = f"points-n{panel.customers}-{number}"
-                _write(study / INSTANCES / f"{stem}.json", _points(f"{name} {stem}", panel.customers))
+                write_file(study / INSTANCES / f"{stem}.json", _points(f"{name} {stem}", panel.customers).encode())
             size = panel.customers
             pattern = f"{INSTANCES}/points-n{size}-*.json"
             blocks.append(f'[[instances]]\npath = "{pattern}"\npanel = "n={size}"\nsize = {size}\n')
-        _write(study / "solver.py", SOLVER)
-        _write(study / "checker.py", CHECKER)
+        write_file(study / "solver.py", SOLVER.encode())
+        write_file(study / "checker.py", CHECKER.encode())
         text = contract_text(
+            ProblemFacts("Round trips", "length", (), ("reverse", "swap")),
             name=name,
-            title="Round trips",
-            objective="length",
+            title="",
             checker="command:python3 checker.py",
             horizon=horizon,
             seeds=seeds,
-            reference=NO_REFERENCE,
-            contrast=("reverse", "swap"),
             instances="\n".join(blocks),
             arms=_TWO + _ARM.format(move="reverse") + _ARM.format(move="swap"),
         )
-        _write(study / CONTRACT_FILE, text)
+        write_file(study / CONTRACT_FILE, text.encode())
     return Path(folder) / CONTRACT_FILE
 
 
 def _points(name: str, count: int) -> str:
     draws = Draws(f"gapline points/1 {name}")
     return json.dumps({"points": [[draws.integer(0, _SIDE), draws.integer(0, _SIDE)] for _ in range(count)]}) + "\n"
-
-
-def _write(path: Path, text: str) -> None:
-    write_atomically(path, methodcaller("write", text.encode()))

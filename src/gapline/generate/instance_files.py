@@ -221,18 +221,6 @@ def _read(
 Facts = Callable[[bytes, str], dict[str, Any] | None]
 
 
-def _facts_of(path: str) -> Facts | None:
-    """Return what reads problem and size of a file by its name, None where it is no instance."""
-    name = path.rpartition("/")[2].lower()
-    if name.endswith(".vrp.json"):
-        return _mamut_facts
-    if name.endswith(".vrp"):
-        return _vrplib_facts
-    if name.endswith(".txt"):
-        return _text_facts
-    return _model_facts if _MODEL.search(name) else None
-
-
 class _Mamut(msgspec.Struct):
     num_customers: int
     td: dict[str, Any] | None = None
@@ -288,6 +276,16 @@ def _model_facts(data: bytes, path: str) -> dict[str, Any]:
             raise _Unusable("neither MPS nor LP to HiGHS, which reads them plain or .gz")
     maximised = highs.getObjectiveSense()[1] == highspy.ObjSense.kMaximize
     return {"problem": "mip", "size": highs.getNumCol(), "sense": "max" if maximised else "min"}
+
+
+_FACTS: dict[str, Facts] = {".vrp.json": _mamut_facts, ".vrp": _vrplib_facts, ".txt": _text_facts}
+
+
+def _facts_of(path: str) -> Facts | None:
+    """Return what reads problem and size of a file by its name, None where it is no instance."""
+    name = path.rpartition("/")[2].lower()
+    found = next((facts for suffix, facts in _FACTS.items() if name.endswith(suffix)), None)
+    return found or (_model_facts if _MODEL.search(name) else None)
 
 
 def _sidecars(files: Files, path: str, data: bytes) -> dict[str, str]:

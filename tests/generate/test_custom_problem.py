@@ -8,7 +8,7 @@ import pytest
 
 from gapline.checkers import load_checker
 from gapline.contract.contract import load_contract
-from gapline.generate.own import CHECKER, SOLVER, write_own_study
+from gapline.generate.custom_problem import CHECKER, SOLVER, write_own_study
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 import pytest
 
 from gapline.errors import TraceError, UsageError
-from gapline.generate.collected import write_collected_study
-from gapline.generate.found import FolderFiles, find_instances
+from gapline.generate.instance_files import FolderFiles, find_instances
+from gapline.generate.instance_study import write_collected_study
 from generate.file_trees import Tree, cvrp, mamut, solomon
 
 

@@ -4,20 +4,24 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import methodcaller
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from gapline.contract.contract import Contract, default_name, load_contract
 from gapline.contract.layout import CONTRACT_FILE, INSTANCES
 from gapline.errors import GaplineError, TraceError, UsageError
-from gapline.files.atomic_write import write_atomically
-from gapline.generate.found import Files, Found, FoundInstance, Progress
-from gapline.generate.staging import new_study
-from gapline.generate.study import NO_REFERENCE, PROBLEMS, contract_text, frozen_reference, problem_arms, quoted
+from gapline.generate.instance_files import Files, Found, FoundInstance, Progress
+from gapline.generate.study import (
+    NO_REFERENCE,
+    PROBLEMS,
+    contract_text,
+    frozen_reference,
+    new_study,
+    problem_arms,
+    quoted,
+)
+from gapline.generate.write import write_file
 from gapline.text import natural_order
-
-T = TypeVar("T")
 
 # More sizes than this in one folder are joined into ranges, each with about as many instances.
 MOST_SIZES = 4
@@ -98,12 +102,11 @@ def spread(panels: Mapping[str, str], most: int) -> set[str]:
     members: dict[str, list[str]] = {}
     for name, panel in panels.items():
         members.setdefault(panel, []).append(name)
-    return {name for names in members.values() for name in _evenly(names, most)}
-
-
-def _evenly(items: Sequence[T], most: int) -> list[T]:
-    count = min(most, len(items))
-    return [items[place * len(items) // count] for place in range(count)]
+    return {
+        names[place * len(names) // min(most, len(names))]
+        for names in members.values()
+        for place in range(min(most, len(names)))
+    }
 
 
 LIST_FILE = "instances.csv"
@@ -204,25 +207,23 @@ def write_collected_study(
         listed = in_place is not None and _has_others(files, found)
         blocks, rows = instance_blocks(instances, panels, base=base, listed=listed)
         if rows is not None:
-            _write(study / LIST_FILE, rows.encode())
+            write_file(study / LIST_FILE, rows.encode())
         reference = NO_REFERENCE
         if references is not None:
             snapshot, known = references(study)
             reference = frozen_reference(snapshot, known=known)
-        facts = PROBLEMS[found.problem]
         text = contract_text(
+            PROBLEMS[found.problem],
             name=name or directory.resolve().name or found.problem,
-            title=f"{facts.title}, {origin}",
-            objective=facts.objective,
+            title=f", {origin}",
             checker=found.problem,
             horizon=horizon,
             seeds=seeds,
             reference=reference,
-            contrast=facts.contrast,
             instances=blocks,
             arms=problem_arms(found.problem, iterations=iterations),
         )
-        _write(study / CONTRACT_FILE, text.encode())
+        write_file(study / CONTRACT_FILE, text.encode())
         contract = load_contract(study) if in_place is None else None
         if contract is not None and sorted(one.name for one in contract.instances) != sorted(by_name):
             raise GaplineError(f"{directory}: expected a contract of {len(by_name)} instances, got other names")
@@ -247,9 +248,5 @@ def _copy(files: Files, found: Found, folder: Path, progress: Progress) -> None:
         # A tree that somebody made by hand can name files outside of itself.
         if not (top / place).resolve().is_relative_to(top):
             raise UsageError(f"{wanted[place]}: expected a path inside the collection, got one that leads out of it")
-        _write(folder / place, data)
+        write_file(folder / place, data)
         progress(done, len(wanted))
-
-
-def _write(path: Path, data: bytes) -> None:
-    write_atomically(path, methodcaller("write", data))
