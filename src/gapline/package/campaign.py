@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,62 +13,49 @@ from gapline.campaign.campaign import Campaign
 from gapline.campaign.store import is_campaign_file, open_campaign, save_campaign
 from gapline.contract.layout import CAMPAIGN, MANIFEST
 from gapline.contract.tables import CELL
-from gapline.journal.attempts import cells_of
 from gapline.journal.campaign import build_campaign, survey_study
 from gapline.journal.index import Index, Seen
-from gapline.journal.read import read_journal
+from gapline.journal.read import Outcome, read_journal
 from gapline.journal.verdicts import read_verdicts
 from gapline.package.attempts import Surveyed
 from gapline.package.scrub import Scrubber
 
-
-@dataclass(slots=True)
-class Rebuilt:
-    """A campaign, and which of the files that it was made of do not verify."""
-
-    campaign: Campaign
-    damaged: list[str] = field(default_factory=list)
+# What is under way, how much of it is done, of how much.
+Progress = Callable[[str, int, int], object]
 
 
-def has_journals(folder: Path) -> bool:
-    """Say whether a study has runs of its own: an imported one has a campaign alone."""
-    return bool(cells_of(folder))
-
-
-def rebuild_campaign(folder: Path, note: Callable[[Seen], object] = lambda _: None) -> Rebuilt:
-    """Read all journals and verdicts of a folder, and make its campaign; `note` is told of each attempt.
+def rebuild_campaign(folder: Path) -> "tuple[Campaign, NotingIndex]":
+    """Read all journals and verdicts of a folder, and make its campaign; return it with what was noted of them.
 
     The same journals give the same campaign, whatever the folder is called.
     """
-    index = _Noting(folder, note)
+    index = NotingIndex(folder)
     campaign = build_campaign(survey_study(folder, index), index)
-    return Rebuilt(placeless(campaign, folder), [_placeless(one, folder) for one in index.damaged])
-
-
-def placeless(campaign: Campaign, folder: Path) -> Campaign:
-    """Return a campaign that names its files by their path in the folder, and the folder `.`."""
-    return replace(campaign, diagnostics=campaign.diagnostics.retold(lambda text: _placeless(text, folder)))
+    named = campaign.diagnostics.retold(lambda text: _placeless(text, folder))
+    return replace(campaign, diagnostics=named), index
 
 
 def _placeless(text: str, folder: Path) -> str:
+    """Name files by their path in the folder, and the folder `.`."""
     return text.replace(f"{folder}/", "").replace(str(folder), ".")
 
 
-class _Noting(Index):
-    """An index that knows nothing, and notes what it reads."""
+class NotingIndex(Index):
+    """An index that knows nothing, so that everything is read; it notes the environment and what does not verify."""
 
-    def __init__(self, folder: Path, note: Callable[[Seen], object]) -> None:
+    def __init__(self, folder: Path) -> None:
         super().__init__(folder, keep=False)
-        self._tell = note
+        self._folder = folder
+        self.environment = Environment()
         self.damaged: list[str] = []
 
     def read(self, attempt: Path) -> Seen:
         """Read an attempt; nothing of it is kept, so that it is the same whether its files were just written."""
         outcome = read_journal(attempt)
         seen = Seen(outcome, list(read_verdicts(outcome)), None)
-        self.damaged += filter(None, (seen.outcome.corruption, seen.outcome.unordered))
-        self.damaged += [one.damage for one in seen.verdicts if one.damage is not None]
-        self._tell(seen)
+        damage = [outcome.corruption, outcome.unordered, *(one.damage for one in seen.verdicts)]
+        self.damaged += [_placeless(one, self._folder) for one in damage if one is not None]
+        self.environment.note(seen.outcome)
         return seen
 
 
@@ -144,9 +131,8 @@ class Environment:
         self.solved: dict[str, set[str]] = {}
         self.problems: dict[str, set[str]] = {}
 
-    def note(self, seen: Seen) -> None:
+    def note(self, outcome: Outcome) -> None:
         """Take an attempt."""
-        outcome = seen.outcome
         order = outcome.order
         if order is None:
             return

@@ -1,17 +1,17 @@
 """The file of a package, .zip or .tar.zst: the same members give the same bytes, with their digests."""
 
-import hashlib
 import os
 import tarfile
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from gapline.campaign.store import file_digest
 from gapline.contract.layout import SUFFIXES, SUMS
 from gapline.errors import EnvironmentLacksError, UsageError, import_extra
 from gapline.files.archives import write_zip
 from gapline.files.atomic_write import refuse_no_file, write_atomically
-from gapline.files.digests import directory_identifier, sums_text
+from gapline.files.digests import blob_hash, sums_text
 from gapline.files.open_file import open_regular
 
 # 1980-01-01, the first date that a zip can state: the same in both.
@@ -79,29 +79,7 @@ def _member(name: str, source: Any, *, executable: bool) -> tarfile.TarInfo:
     return member
 
 
-_BITE = 1 << 20
-
-
-class Fingerprint(NamedTuple):
-    """The sha256 of a file, and the hash that git gives it."""
-
-    sha256: str
-    blob: bytes
-
-
-def fingerprint(path: Path) -> Fingerprint:
-    """Read a file once and return both of its hashes."""
-    with open_regular(path) as stream:
-        size = os.fstat(stream.fileno()).st_size
-        # git chose SHA-1; what is verified are the sha256 sums beside it.
-        sha256, blob = hashlib.sha256(), hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
-        while piece := stream.read(_BITE):
-            sha256.update(piece)
-            blob.update(piece)
-    return Fingerprint(f"sha256:{sha256.hexdigest()}", blob.digest())
-
-
-def staged_files(folder: Path) -> list[str]:
+def list_members(folder: Path) -> list[str]:
     """Return the names of all files of a folder, sorted."""
     found: list[str] = []
     for place, _, files in os.walk(folder):
@@ -110,13 +88,14 @@ def staged_files(folder: Path) -> list[str]:
     return sorted(found)
 
 
-def write_sums(folder: Path, names: Iterable[str]) -> dict[str, Fingerprint]:
-    """Write the list of sums of a folder's files; return what every file is known by, the list included."""
-    found = {name: fingerprint(folder / name) for name in names if name != SUMS}
-    (folder / SUMS).write_text(sums_text({name: one.sha256 for name, one in found.items()}), encoding="utf-8")
-    return found | {SUMS: fingerprint(folder / SUMS)}
+def write_sums(folder: Path) -> dict[str, bytes]:
+    """Write the list of sums of a folder's files; return git's hash of every file, the list included."""
+    names = [name for name in list_members(folder) if name != SUMS]
+    (folder / SUMS).write_text(sums_text({name: file_digest(folder / name) for name in names}), encoding="utf-8")
+    return {name: git_hash(folder / name) for name in (*names, SUMS)}
 
 
-def swhid_of(files: Mapping[str, Fingerprint], executable: Collection[str]) -> str:
-    """Return the SWHID of a directory with these files."""
-    return directory_identifier({name: (one.blob, name in executable) for name, one in files.items()})
+def git_hash(path: Path) -> bytes:
+    """Return the hash that git gives a file."""
+    with open_regular(path) as stream:
+        return blob_hash(stream, os.fstat(stream.fileno()).st_size)

@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from gapline.contract.layout import (
     Identity,
 )
 from gapline.errors import GaplineError, IntegrityError, listing
+from gapline.files.digests import directory_identifier
 from gapline.files.open_file import open_regular, read_document
 from gapline.files.scratch_arrays import scratch_place
 from gapline.journal.attempts import folders_of
@@ -43,9 +44,17 @@ from gapline.package.attempts import (
     stage_attempts,
     survey_attempts,
 )
-from gapline.package.campaign import Environment, campaign_files, rebuild_campaign, stage_campaign, survey_imported
+from gapline.package.campaign import (
+    Environment,
+    Progress,
+    campaign_files,
+    rebuild_campaign,
+    stage_campaign,
+    survey_imported,
+)
+from gapline.package.checks.values import is_number, value_differences
 from gapline.package.citation import citation_text, missing_metadata, zenodo_document
-from gapline.package.container import check_target, staged_files, swhid_of, write_container, write_sums
+from gapline.package.container import check_target, list_members, write_container, write_sums
 from gapline.package.contents import Contents, find_contents, refuse_changed, refuse_odd_files
 from gapline.package.crate import write_crate
 from gapline.package.left_out import LeftOut, list_other_results
@@ -55,13 +64,11 @@ from gapline.report.write import library_versions, write_report
 from gapline.study import Study, open_study
 from gapline.text import counted
 
-# What is under way, how much of it is done, of how much.
-Progress = Callable[[str, int, int], object]
-
 # Words, digests and versions differ where a host got another name, or another gapline wrote them; numbers do not.
 _NO_NUMBERS = frozenset(
     ("schema", "title", "versions", "campaign", "headline", "reading", "facts", "methods", "files", "derived", "notes")
 )
+_NOTES = re.compile(r"(?:^|\.)notes(?:[.\[]|$)")
 # Of numbers that were printed and read again, or summed by another version of a library.
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-12
 
@@ -95,28 +102,24 @@ def _renew(study: Path) -> str:
     return f"renew them: gapline report {shlex.quote(str(study))}"
 
 
-def differing_numbers(old: Any, new: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
+def differing_numbers(old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
     """Yield each number that differs, with its place; what only one side has is another thing, and is no number.
 
     >>> list(differing_numbers({"a": [1.0, 2.0], "b": 1}, {"a": [1.0, 2.5], "c": 1}))
     [('a[1]', 2.0, 2.5)]
     """
     if isinstance(old, dict) and isinstance(new, dict):
-        for name in (name for name in old if name in new and (place or name not in _NO_NUMBERS) and name != "notes"):
-            yield from differing_numbers(old[name], new[name], f"{place}.{name}" if place else str(name))
-    elif isinstance(old, list) and isinstance(new, list):
-        if len(old) != len(new):
-            yield f"number of {place}", len(old), len(new)
-        for number, (one, other) in enumerate(zip(old, new, strict=False)):
-            yield from differing_numbers(one, other, f"{place}[{number}]")
-    elif _is_number(old) or _is_number(new):
-        same = _is_number(old) and _is_number(new) and math.isclose(old, new, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE)
-        if not same:
-            yield place, old, new
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+        old, new = ({name: one[name] for name in one if name not in _NO_NUMBERS} for one in (old, new))
+    for place, was, now in value_differences(old, new, alone={}):
+        if _NOTES.search(place):
+            continue
+        if isinstance(was, list) and isinstance(now, list):
+            yield f"number of {place}", len(was), len(now)
+        elif is_number(was) and is_number(now):
+            if not math.isclose(was, now, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE):
+                yield place, was, now
+        elif is_number(was) or is_number(now):
+            yield place, was, now
 
 
 # A shorter name is a word that a title may have.
@@ -303,44 +306,32 @@ def pack(
         )
         write_document(folder, document)
         described = (CITATION, ZENODO, CRATE, SUMS)
-        text = readme_text(document, [*staged_files(folder), *described], coverage=str(opened.coverage))
+        text = readme_text(document, [*list_members(folder), *described], coverage=str(opened.coverage))
         (folder / README).write_text(text, encoding="utf-8")
         (folder / CITATION).write_text(citation_text(contract), encoding="utf-8")
         metadata = json.dumps(zenodo_document(contract), indent=1, ensure_ascii=False)
         (folder / ZENODO).write_text(f"{metadata}\n", encoding="utf-8")
         # Last, since it describes the others.
         write_crate(folder)
-        return _write(path, folder, contents, opened, taken, stored=stored, tell=tell)
-
-
-def _write(
-    path: Path,
-    folder: Path,
-    contents: Contents,
-    opened: Study,
-    taken: list[TakenOut],
-    *,
-    stored: bool,
-    tell: Progress,
-) -> Packed:
-    found = write_sums(folder, staged_files(folder))
-    executable = {name for name in found if contents.executable(name)}
-    files = {name: folder / name for name in found}
-    write_container(
-        path, files, executable=executable, stored=stored, tell=lambda done, whole: tell("files", done, whole)
-    )
-    return Packed(
-        path,
-        Identity(path.name, file_digest(path), swhid_of(found, executable)),
-        tuple(sorted(found)),
-        tuple(contents.left_out),
-        tuple(taken),
-        str(opened.coverage),
-        len(opened.alarms),
-        tuple(contents.programs),
-        tuple(opened.notes()),
-        () if opened.contract is None else tuple(missing_metadata(opened.contract)),
-    )
+        hashes = write_sums(folder)
+        files = {name: folder / name for name in sorted(hashes)}
+        executable = {name for name in files if contents.executable(name)}
+        write_container(
+            path, files, executable=executable, stored=stored, tell=lambda done, whole: tell("files", done, whole)
+        )
+        swhid = directory_identifier({name: (hashes[name], name in executable) for name in files})
+        return Packed(
+            path=path,
+            identity=Identity(path.name, file_digest(path), swhid),
+            members=tuple(files),
+            left_out=tuple(contents.left_out),
+            taken_out=tuple(taken),
+            coverage=str(opened.coverage),
+            alarms=len(opened.alarms),
+            programs=tuple(contents.programs),
+            notes=tuple(opened.notes()),
+            unstated=tuple(missing_metadata(opened.contract or contract)),
+        )
 
 
 def _refuse_running(study: Path) -> None:
@@ -363,9 +354,8 @@ def _stage_runs(
     study: Path, folder: Path, surveyed: Surveyed, scrub: Scrubber | None, tell: Progress
 ) -> tuple[Campaign, Environment]:
     """Write the journals and the campaign that follows from them, or an imported campaign; return what they say."""
-    environment = Environment()
     if not surveyed.attempts:
-        return stage_campaign(study, folder, scrub), environment
+        return stage_campaign(study, folder, scrub), Environment()
     if (study / CAMPAIGN / MANIFEST).is_file():
         # It is made anew, but a broken one says that somebody was at the files.
         open_campaign(study / CAMPAIGN)
@@ -373,10 +363,10 @@ def _stage_runs(
     _refuse_running(study)
     if survey_attempts(study).attempts != surveyed.attempts:
         raise GaplineError(f"{study}: expected a study at rest, got runs that began while it was packed")
-    rebuilt = rebuild_campaign(folder, environment.note)
-    refuse_damaged(rebuilt.damaged)
-    save_campaign(rebuilt.campaign, folder / CAMPAIGN)
-    return rebuilt.campaign, environment
+    campaign, index = rebuild_campaign(folder)
+    refuse_damaged(index.damaged)
+    save_campaign(campaign, folder / CAMPAIGN)
+    return campaign, index.environment
 
 
 def _placeless_study(folder: Path, campaign: Campaign, *, allow_code: bool) -> Study:
