@@ -24,7 +24,7 @@ from gapline.contract.metadata import Author, Related
 from gapline.files.archives import folder_files
 from gapline.files.atomic_write import write_atomically
 from gapline.journal.register import read_register
-from gapline.package.citation import description_of, title_of
+from gapline.package.documents import description_of, title_of
 from gapline.package.run_actions import Actions, Entity, path_id, refer, study_actions
 
 _BY_SUFFIX = {

@@ -53,12 +53,19 @@ from gapline.package.campaign import (
     survey_imported,
 )
 from gapline.package.checks.values import is_number, value_differences
-from gapline.package.citation import citation_text, missing_metadata, zenodo_document
 from gapline.package.container import check_target, list_members, write_container, write_sums
 from gapline.package.contents import Contents, find_contents, refuse_changed, refuse_odd_files
 from gapline.package.crate import write_crate
-from gapline.package.left_out import LeftOut, list_other_results
-from gapline.package.readme import instances_document, package_document, readme_text, write_document
+from gapline.package.documents import (
+    citation_text,
+    instances_document,
+    missing_metadata,
+    package_document,
+    readme_text,
+    write_document,
+    zenodo_document,
+)
+from gapline.package.excluded_files import ExcludedFile, list_other_results
 from gapline.package.scrub import Scrubber, TakenOut, names_a_place
 from gapline.report.write import library_versions, write_report
 from gapline.study import Study, open_study
@@ -191,7 +198,7 @@ class Packed:
     path: Path
     identity: Identity
     members: tuple[str, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[ExcludedFile, ...]
     taken_out: tuple[TakenOut, ...]
     coverage: str
     alarms: int
@@ -282,7 +289,7 @@ def pack(
         # Before anything is opened: of instances that are left out, the document alone says that there are any.
         write_document(folder, instances_document(contents))
         campaign, environment = _stage_runs(study, folder, surveyed, scrub, tell)
-        refuse_changed(contents, study, environment.problems, environment.solved)
+        refuse_changed(contents, environment.problems, environment.solved)
         taken = [] if scrub is None else scrub.list_taken()
         tell("report", 0, 1)
         opened = _placeless_study(folder, campaign, allow_code=allow_code)
@@ -292,7 +299,7 @@ def pack(
         refuse_stale_results(study, folder)
         contents.left_out = sorted([*contents.left_out, *list_other_results(study, folder)])
         if scrub is not None:
-            contents.left_out = [LeftOut(scrub.text(one.path, ""), one.why) for one in contents.left_out]
+            contents.left_out = [ExcludedFile(scrub.text(one.path, ""), one.why) for one in contents.left_out]
         document = package_document(
             folder,
             contract,

@@ -1,7 +1,6 @@
 """`replicate`: run a package again here, or a part of it, and say whether its conclusions hold."""
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,15 +10,16 @@ import msgspec
 from gapline.contract.contract import Contract, load_contract
 from gapline.contract.layout import CONTRACT_FILE, JOURNALS, REGISTER, REPLICATION, RESULTS
 from gapline.errors import EnvironmentLacksError, IntegrityError, TraceError
+from gapline.files.open_file import read_document
 from gapline.journal.line import ORDER_FILE
 from gapline.package.comparison import compare_studies
 from gapline.package.conditions import read_recorded
+from gapline.package.pack import FORMATS
 from gapline.package.replication_plan import (
     Intended,
-    OpenedPackage,
     choose_part,
+    contract_text,
     intend,
-    is_edited,
     opened_package,
     origin_of,
     prepare,
@@ -30,9 +30,7 @@ from gapline.run.campaign import RunReport, run_study
 from gapline.run.progress import Progress
 from gapline.study import open_study
 from gapline.study.replication import Origin, Replicated
-
-# Figures that the same study writes alike; PDF is no such form.
-_FORMATS = ("svg", "png")
+from gapline.traces.package_source import UnpackedPackage
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,8 +61,8 @@ def plan_replication(
     **part: Any,
 ) -> Intended:
     """Return what `replicate` would run, and start nothing; `part` is as `replicate` takes it."""
-    with _opened(package) as opened:
-        contract = _runnable(opened, package)
+    with opened_package(package, only=_is_needed) as opened:
+        contract = _runnable(opened)
         return intend(opened, contract, _settle(opened, contract, directory, part), jobs=jobs, on=on)
 
 
@@ -115,8 +113,8 @@ def replicate(
     """
     part = {"arms": arms, "panels": panels, "seeds": seeds, "horizon_scale": horizon_scale}
     place = Path(directory)
-    with _opened(package) as opened:
-        contract = _runnable(opened, package)
+    with opened_package(package, only=_is_needed) as opened:
+        contract = _runnable(opened)
         origin = _settle(opened, contract, place, part)
         intended = intend(opened, contract, origin, jobs=jobs, on=on)
         if say is not None:
@@ -131,14 +129,14 @@ def replicate(
     run = run_study(place, jobs=jobs, on=on, progress=progress)
     if run.interrupted or run.infrastructure is not None or run.campaign is None:
         return Replication(place, intended, run)
-    return Replication(place, intended, run, compare_with_package(package, place, origin, report=report))
+    return Replication(place, intended, run, _compare(package, place, origin, report=report))
 
 
-def compare_with_package(package: str | Path, directory: Path, origin: Origin, *, report: bool = True) -> Replicated:
+def _compare(package: str | Path, directory: Path, origin: Origin, *, report: bool) -> Replicated:
     """Compare the runs of a replication with those of its package, keep what was found, and write the report."""
     # This one first: code of the study is then loaded from where it stays.
     new = open_study(str(directory), allow_code=True, allow_empty=True)
-    with _opened(package) as opened:
+    with opened_package(package, only=_is_needed) as opened:
         if opened.identity.sha256 != origin.sha256:
             raise IntegrityError(
                 f"{package}: expected the package that was run again ({origin.sha256}), got another one "
@@ -147,21 +145,17 @@ def compare_with_package(package: str | Path, directory: Path, origin: Origin, *
         old = open_study(str(opened.folder), allow_code=True, allow_empty=True)
         recorded = (read_recorded(opened.folder), read_recorded(directory))
         found = compare_studies(old, new, recorded=recorded, origin=origin)
-        if is_edited(opened, directory, origin):
+        if read_document(directory / CONTRACT_FILE) != contract_text(opened, origin):
             edited = (
                 f"the contract here was edited after it was unpacked: it is not that of the package ({CONTRACT_FILE})"
             )
             found = msgspec.structs.replace(found, notes=(edited, *found.notes))
     found.save(directory / REPLICATION)
     if report:
-        write_report(
-            open_study(str(directory), allow_code=True, allow_empty=True), directory / RESULTS, formats=_FORMATS
-        )
+        # Opened again: what was found is part of its report.
+        new = open_study(str(directory), allow_code=True, allow_empty=True)
+        write_report(new, directory / RESULTS, formats=FORMATS)
     return found
-
-
-def _opened(package: str | Path) -> AbstractContextManager[OpenedPackage]:
-    return opened_package(package, only=_is_needed)
 
 
 def _is_needed(name: str) -> bool:
@@ -172,22 +166,16 @@ def _is_needed(name: str) -> bool:
     return folder != RESULTS
 
 
-def _runnable(package: OpenedPackage, given: str | Path) -> Contract:
+def _runnable(package: UnpackedPackage) -> Contract:
     if not (package.folder / JOURNALS).is_dir():
         raise TraceError(
-            f"{given}: expected runs that gapline made, got imported ones",
+            f"{package.path}: expected runs that gapline made, got imported ones",
             hint="what was imported names no program that could be run again",
         )
-    try:
-        return load_contract(package.folder)
-    except Exception as error:
-        message = getattr(error, "message", None)
-        if isinstance(message, str):
-            error.message = message.replace(str(package.folder / CONTRACT_FILE), f"{given}: {CONTRACT_FILE}")  # type: ignore[attr-defined]
-        raise
+    return load_contract(package.folder)
 
 
-def _settle(package: OpenedPackage, contract: Contract, directory: str | Path | None, part: dict[str, Any]) -> Origin:
+def _settle(package: UnpackedPackage, contract: Contract, directory: str | Path | None, part: dict[str, Any]) -> Origin:
     """Settle which part is run: the one that is asked for, else the one that was begun in the directory."""
     asked = any(part.get(name) for name in ("arms", "panels", "seeds")) or part.get("horizon_scale", 1.0) != 1
     begun = None if directory is None or asked else read_origin(Path(directory))

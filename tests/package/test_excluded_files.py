@@ -1,10 +1,10 @@
 """What is not in a package is listed; the list does not depend on what a command happened to leave."""
 
-from gapline.package.left_out import LINK, NEVER, is_report_file, list_left_out, list_other_results
+from gapline.package.excluded_files import LINK, NEVER, is_report_file, list_excluded, list_other_results
 
 
 def own(folder, taken=(), **more):
-    return [(one.path, one.why) for one in list_left_out(folder, taken, **more) if one.path not in NEVER]
+    return [(one.path, one.why) for one in list_excluded(folder, taken, **more) if one.path not in NEVER]
 
 
 def put(folder, *names):
@@ -14,11 +14,11 @@ def put(folder, *names):
 
 
 def test_what_commands_leave_is_listed_whether_it_is_there_or_not(tmp_path):
-    before = list_left_out(tmp_path, ())
+    before = list_excluded(tmp_path, ())
     put(tmp_path, "journal/index.jsonl", "journal/options.json", "journal/c/claim", ".DS_Store", "a/__pycache__/x")
     put(tmp_path, "journal/campaign.lock", "campaign/manifest.json", "results/figures/a.pdf", "results/report.html")
     (tmp_path / "a" / "__pycache__" / "x").unlink()
-    assert [one for one in list_left_out(tmp_path, ()) if one.path != "a/"] == before
+    assert [one for one in list_excluded(tmp_path, ()) if one.path != "a/"] == before
 
 
 def test_files_of_the_user_are_listed_and_folders_once(tmp_path):
