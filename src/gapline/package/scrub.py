@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -130,7 +130,7 @@ class Scrubber:
         new = text if text in _LANGUAGE else self.text(text, where)
         return token if new == text else msgspec.json.encode(new)
 
-    def value(self, value: object, where: str) -> object:
+    def value(self, value: Any, where: str) -> Any:
         """Return what JSON can hold without the machine in its texts, names of fields included."""
         if isinstance(value, str):
             return self.text(value, where)
