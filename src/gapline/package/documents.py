@@ -11,10 +11,11 @@ import msgspec
 
 from gapline.campaign.store import file_digest
 from gapline.contract.contract import Contract
-from gapline.contract.layout import CITATION, CONTRACT_FILE, CRATE, DOCUMENT, SCHEMA, SUMS, ZENODO
+from gapline.contract.layout import CITATION, CONTRACT_FILE, CRATE, DOCUMENT, README, SCHEMA, SUMS, ZENODO
 from gapline.contract.metadata import USUAL_LICENCES, Author
 from gapline.contract.version import VERSION
 from gapline.journal.register import last_digest
+from gapline.package.container import list_members
 from gapline.package.contents import Contents
 from gapline.text import counted
 
@@ -139,9 +140,10 @@ def instances_document(contents: Contents) -> dict[str, Any]:
     return {"schema": SCHEMA, "instances": msgspec.to_builtins(contents.instances)}
 
 
-def package_document(folder: Path, contract: Contract, contents: Contents, **facts: Any) -> dict[str, Any]:
-    """Return what `package.json` says of a staged folder; `facts` are those that only whoever packs knows."""
-    return {
+def write_documents(folder: Path, contents: Contents, *, coverage: str, **facts: Any) -> None:
+    """Write the documents of a staged folder; `facts` of `package.json` are those that only whoever packs knows."""
+    contract = contents.contract
+    document = {
         **instances_document(contents),
         "name": contract.study.name,
         "title": contract.study.title,
@@ -152,6 +154,12 @@ def package_document(folder: Path, contract: Contract, contents: Contents, **fac
         "left_out": [one._asdict() for one in contents.left_out],
         **facts,
     }
+    write_document(folder, document)
+    metadata = json.dumps(zenodo_document(contract), indent=1, ensure_ascii=False)
+    members = [*list_members(folder), CITATION, ZENODO, CRATE, SUMS]
+    (folder / README).write_text(readme_text(document, members, coverage=coverage), encoding="utf-8")
+    (folder / CITATION).write_text(citation_text(contract), encoding="utf-8")
+    (folder / ZENODO).write_text(f"{metadata}\n", encoding="utf-8")
 
 
 def write_document(folder: Path, document: dict[str, Any]) -> None:

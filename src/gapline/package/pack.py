@@ -9,25 +9,21 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gapline.campaign.campaign import Campaign
 from gapline.campaign.store import file_digest, open_campaign, save_campaign
-from gapline.contract.contract import Contract, load_contract
+from gapline.contract.contract import load_contract
 from gapline.contract.layout import (
     CAMPAIGN,
-    CITATION,
     CONTRACT_FILE,
-    CRATE,
     JOURNALS,
     MANIFEST,
-    README,
     REGISTER,
     RESULTS,
     RESULTS_FILE,
-    SUMS,
-    ZENODO,
     Identity,
 )
 from gapline.errors import GaplineError, IntegrityError, listing
@@ -53,18 +49,10 @@ from gapline.package.campaign import (
     survey_imported,
 )
 from gapline.package.checks.values import is_number, value_differences
-from gapline.package.container import check_target, list_members, write_container, write_sums
+from gapline.package.container import check_target, write_container, write_sums
 from gapline.package.contents import Contents, find_contents, refuse_changed, refuse_odd_files
 from gapline.package.crate import write_crate
-from gapline.package.documents import (
-    citation_text,
-    instances_document,
-    missing_metadata,
-    package_document,
-    readme_text,
-    write_document,
-    zenodo_document,
-)
+from gapline.package.documents import instances_document, missing_metadata, write_document, write_documents
 from gapline.package.excluded_files import ExcludedFile, list_other_results
 from gapline.package.scrub import Scrubber, TakenOut, names_a_place
 from gapline.report.write import library_versions, write_report
@@ -88,25 +76,21 @@ def refuse_stale_results(study: Path, folder: Path) -> None:
     GaplineError
         With the first number that differs and the command that renews the results.
     """
-    path = study / RESULTS / RESULTS_FILE
+    path, hint = study / RESULTS / RESULTS_FILE, f"renew them: gapline report {shlex.quote(str(study))}"
     try:
         old = json.loads(read_document(path))
     except FileNotFoundError:
         return
     except (OSError, ValueError, RecursionError) as error:
-        raise GaplineError(f"{path}: expected results, got {error}", hint=_renew(study)) from error
+        raise GaplineError(f"{path}: expected results, got {error}", hint=hint) from error
     new = json.loads(read_document(folder / RESULTS / RESULTS_FILE))
     if (found := next(differing_numbers(old, new), None)) is not None:
         place, was, now = found
         raise GaplineError(
             f"{path}: expected the numbers that follow from what is packed, got another one: {place} is {was!r} "
             f"there and {now!r} now",
-            hint=_renew(study),
+            hint=hint,
         )
-
-
-def _renew(study: Path) -> str:
-    return f"renew them: gapline report {shlex.quote(str(study))}"
 
 
 def differing_numbers(old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
@@ -133,7 +117,7 @@ def differing_numbers(old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
 _SHORTEST_HOST = 4
 
 
-def refuse_named_machines(study: Path, contents: Contents, contract: Contract, scrub: Scrubber) -> None:
+def refuse_named_machines(contents: Contents, scrub: Scrubber) -> None:
     """Refuse files that name a machine and cannot be rewritten, saying which lines do.
 
     Raises
@@ -141,23 +125,25 @@ def refuse_named_machines(study: Path, contents: Contents, contract: Contract, s
     GaplineError
         With the file, the line and what it names.
     """
-    lists = {name for name in contents.files if name.endswith(".csv")}
-    texts = {CONTRACT_FILE, f"{JOURNALS}/{REGISTER}", *contents.snapshots, *lists} & contents.files.keys()
-    found = [*_scaled_hosts(study, contract)]
+    texts = {CONTRACT_FILE, f"{JOURNALS}/{REGISTER}", *contents.snapshots}
+    found = [*_scaled_hosts(contents)]
     for name, path in sorted(contents.files.items()):
-        found += [f"{name}:{number}: {what}" for number, what in _named(path, scrub, closely=name in texts)]
+        found += [
+            f"{name}:{number}: {what}"
+            for number, what in _named(path, scrub, closely=name in texts or name.endswith(".csv"))
+        ]
     if found:
         raise GaplineError(
-            f"{study}: expected no machine named in files that are packed as they are, got {listing(found)}",
+            f"{contents.study}: expected no machine named in files that are packed as they are, got {listing(found)}",
             hint="name files by their path in the study, and hosts not at all; --keep-hosts packs everything as it is",
         )
 
 
-def _scaled_hosts(study: Path, contract: Contract) -> Iterator[str]:
-    lines = read_document(study / CONTRACT_FILE).decode().splitlines()
-    for host in (host for host in contract.time.scale if host != "*"):
-        line = next((number for number, text in enumerate(lines, 1) if host in text and "scale" in text), None)
-        line = line or next((number for number, text in enumerate(lines, 1) if host in text), 1)
+def _scaled_hosts(contents: Contents) -> Iterator[str]:
+    lines = read_document(contents.study / CONTRACT_FILE).decode().splitlines()
+    for host in (host for host in contents.contract.time.scale if host != "*"):
+        named = [number for number, text in enumerate(lines, 1) if host in text]
+        line = next((number for number in named if "scale" in lines[number - 1]), (named or [1])[0])
         yield f"{CONTRACT_FILE}:{line}: time.scale names the host {host!r}"
 
 
@@ -282,7 +268,7 @@ def pack(
         folder = Path(scratch).resolve()
         scrub = None if keep_hosts else surveyed.scrubber()
         if scrub is not None:
-            refuse_named_machines(study, contents, contract, scrub)
+            refuse_named_machines(contents, scrub)
         for name, file in contents.files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, folder / name)
@@ -293,17 +279,22 @@ def pack(
         taken = [] if scrub is None else scrub.list_taken()
         tell("report", 0, 1)
         opened = _placeless_study(folder, campaign, allow_code=allow_code)
-        _refuse_alarms(study, opened, with_alarms=with_alarms)
+        if opened.alarms and not with_alarms:
+            rung = listing(map(str, opened.alarms), most=3)
+            raise IntegrityError(
+                f"{study}: expected no integrity alarm, got {counted(len(opened.alarms), 'alarm')}: {rung}",
+                hint="find out which side is wrong, or pack it with the alarms: --with-alarms",
+            )
         write_report(opened, folder / RESULTS, formats=FORMATS)
         tell("report", 1, 1)
         refuse_stale_results(study, folder)
         contents.left_out = sorted([*contents.left_out, *list_other_results(study, folder)])
         if scrub is not None:
             contents.left_out = [ExcludedFile(scrub.text(one.path, ""), one.why) for one in contents.left_out]
-        document = package_document(
+        write_documents(
             folder,
-            contract,
             contents,
+            coverage=str(opened.coverage),
             campaign=campaign.digest(),
             environment=environment.document(campaign),
             versions=library_versions(),
@@ -311,21 +302,12 @@ def pack(
             hosts_kept=keep_hosts,
             alarms=len(opened.alarms),
         )
-        write_document(folder, document)
-        described = (CITATION, ZENODO, CRATE, SUMS)
-        text = readme_text(document, [*list_members(folder), *described], coverage=str(opened.coverage))
-        (folder / README).write_text(text, encoding="utf-8")
-        (folder / CITATION).write_text(citation_text(contract), encoding="utf-8")
-        metadata = json.dumps(zenodo_document(contract), indent=1, ensure_ascii=False)
-        (folder / ZENODO).write_text(f"{metadata}\n", encoding="utf-8")
         # Last, since it describes the others.
         write_crate(folder)
         hashes = write_sums(folder)
         files = {name: folder / name for name in sorted(hashes)}
         executable = {name for name in files if contents.executable(name)}
-        write_container(
-            path, files, executable=executable, stored=stored, tell=lambda done, whole: tell("files", done, whole)
-        )
+        write_container(path, files, executable=executable, stored=stored, tell=partial(tell, "files"))
         swhid = directory_identifier({name: (hashes[name], name in executable) for name in files})
         return Packed(
             path=path,
@@ -366,7 +348,7 @@ def _stage_runs(
     if (study / CAMPAIGN / MANIFEST).is_file():
         # It is made anew, but a broken one says that somebody was at the files.
         open_campaign(study / CAMPAIGN)
-    stage_attempts(surveyed, folder, scrub, lambda done, whole: tell("journals", done, whole))
+    stage_attempts(surveyed, folder, scrub, partial(tell, "journals"))
     _refuse_running(study)
     if survey_attempts(study).attempts != surveyed.attempts:
         raise GaplineError(f"{study}: expected a study at rest, got runs that began while it was packed")
@@ -383,12 +365,3 @@ def _placeless_study(folder: Path, campaign: Campaign, *, allow_code: bool) -> S
     except GaplineError as error:
         error.message = error.message.replace(f"{folder}/", "").replace(str(folder), "the study")
         raise
-
-
-def _refuse_alarms(study: Path, opened: Study, *, with_alarms: bool) -> None:
-    if opened.alarms and not with_alarms:
-        rung = listing(map(str, opened.alarms), most=3)
-        raise IntegrityError(
-            f"{study}: expected no integrity alarm, got {counted(len(opened.alarms), 'alarm')}: {rung}",
-            hint="find out which side is wrong, or pack it with the alarms: --with-alarms",
-        )
