@@ -313,11 +313,11 @@ def _shifts(both: Aligned, arm: str) -> Iterator[Shift]:
     whole = boot.difference("2", "1")
     judged = whole.judge(method=lead.interval, level=lead.level)
     numbers = map(finite_or_none, (whole.parts[1], whole.parts[0], whole.value))
-    rows = [(None, whole.instances, *numbers, judged.low, judged.high, judged.reason)]
+    rows: list[tuple[Any, ...]] = [(None, whole.instances, *numbers, judged.low, judged.high, judged.reason)]
     columns = ("panel", "instances", "first", "second", "difference", "low", "high", "reason")
     rows += panel_differences(boot, lead.interval, lead.level).select(columns).iter_rows()
     for panel, instances, old, new, shift, low, high, reason in rows:
-        tests = {"low": low, "high": high, "reason": reason}
+        tests: dict[str, Any] = {"low": low, "high": high, "reason": reason}
         tests["verdict"] = None if low is None else verdict(low, high)
         shown = tests if tier == 1 else {}
         yield Shift(arm=arm, tier=tier, panel=panel, instances=instances, old=old, new=new, shift=shift, **shown)
