@@ -88,10 +88,7 @@ def stage_attempts(
 ) -> None:
     """Write the attempts into the journal of a folder, without the machine; as they are where nothing scrubs.
 
-    Raises
-    ------
-    IntegrityError
-        Naming the files that do not verify.
+    Files that do not verify are refused by name.
     """
     damaged: list[str] = []
     for number, attempt in enumerate(surveyed.attempts):

@@ -21,13 +21,7 @@ Tell = Callable[[int, int], object]
 
 
 def check_target(target: Path, *, stored: bool = False) -> str:
-    """Return the suffix of a file to be written, before anything is done for it.
-
-    Raises
-    ------
-    UsageError, EnvironmentLacksError
-        When its name is not that of a package, or what packs it is not installed.
-    """
+    """Return the suffix of a file to be written; refuse other names, and formats of which the library is missing."""
     suffix = next((suffix for suffix in SUFFIXES if target.name.endswith(suffix)), None)
     if suffix is None or target.name == suffix:
         raise UsageError(f"{target}: expected a name that ends in {' or '.join(SUFFIXES)}, got {target.name!r}")

@@ -210,12 +210,7 @@ def find_contents(
 ) -> Contents:
     """Find the files of a study that its contract names; those in `beside` are not listed as excluded.
 
-    Raises
-    ------
-    IntegrityError
-        When a snapshot or the register does not verify.
-    UsageError
-        When a file lies outside of the study, or its name cannot be that of a member.
+    Refused are snapshots and registers that do not verify, files elsewhere, and names that no member can have.
     """
     found = Contents(study, contract)
     found.add(CONTRACT_FILE)
@@ -234,13 +229,7 @@ def find_contents(
 
 
 def refuse_odd_files(study: Path, files: Iterable[Path]) -> None:
-    """Refuse files of the study that are symbolic links, lie behind one, or are pipes or devices.
-
-    Raises
-    ------
-    UsageError
-        With each of them, and where it leads.
-    """
+    """Refuse files of the study that are symbolic links, lie behind one, or are pipes or devices."""
     if odd := sorted({found for file in files if (found := odd_file(study, file)) is not None}):
         raise UsageError(
             f"{study}: only regular files of the study directory can be packed, not {listing(odd)}",

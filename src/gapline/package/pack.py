@@ -69,13 +69,7 @@ _RELATIVE, _ABSOLUTE = 1e-9, 1e-12
 
 
 def refuse_stale_results(study: Path, folder: Path) -> None:
-    """Refuse a study whose `results/` differ in a number from those in a folder, which were written just now.
-
-    Raises
-    ------
-    GaplineError
-        With the first number that differs and the command that renews the results.
-    """
+    """Refuse a study whose `results/` differ in a number from those in a folder, which were written just now."""
     path, hint = study / RESULTS / RESULTS_FILE, f"renew them: gapline report {shlex.quote(str(study))}"
     try:
         old = json.loads(read_document(path))
@@ -118,13 +112,7 @@ _SHORTEST_HOST = 4
 
 
 def refuse_named_machines(contents: Contents, scrub: Scrubber) -> None:
-    """Refuse files that name a machine and cannot be rewritten, saying which lines do.
-
-    Raises
-    ------
-    GaplineError
-        With the file, the line and what it names.
-    """
+    """Refuse files that name a machine and cannot be rewritten, saying which lines do."""
     texts = {CONTRACT_FILE, f"{JOURNALS}/{REGISTER}", *contents.snapshots}
     found = [*_scaled_hosts(contents)]
     for name, path in sorted(contents.files.items()):

@@ -55,10 +55,7 @@ from gapline.traces.package_source import UnpackedPackage, is_package, unpacked_
 def opened_package(path: str | Path, *, only: Callable[[str], bool] = lambda _: True) -> Iterator[UnpackedPackage]:
     """Unpack a package into a folder that is removed at the end; what does not fit its sums is refused.
 
-    Parameters
-    ----------
-    only
-        Says of a member's name whether it is kept in the folder; all of them are verified.
+    `only` says of a member's name whether it is kept in the folder; all of them are verified.
     """
     if not is_package(path) and not is_zip(path):
         raise TraceError(

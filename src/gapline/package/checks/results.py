@@ -12,7 +12,7 @@ from gapline.contract.names import split_python_name
 from gapline.errors import EnvironmentLacksError, GaplineError, listing
 from gapline.files.open_file import read_regular
 from gapline.package.checks.rows import Difference, Row, compared, not_compared
-from gapline.package.checks.subject import Subject, well_formed
+from gapline.package.checks.subject import Subject
 from gapline.package.checks.values import (
     WITHIN,
     byte_difference,
@@ -20,6 +20,7 @@ from gapline.package.checks.values import (
     text_difference,
     value_differences,
     version_mistakes,
+    well_formed,
 )
 from gapline.package.container import list_members
 from gapline.report.canvas import Canvas
@@ -94,12 +95,12 @@ def check_results(subject: Subject) -> Iterator[Row]:
 
 def _check_digests(subject: Subject, document: dict[str, Any], there: list[str]) -> Iterator[Row]:
     """Compare the files with the digests that the list of results states of them."""
-    stated = {str(name): value for name, value in document["files"].items()}
+    stated = document["files"]
     differing = [Difference(f"{RESULTS}/{name}", "expected a file, got none") for name in stated if name not in there]
     for name in sorted(stated.keys() & set(there)):
         if (found := file_digest(subject.folder / RESULTS / name)) != stated[name]:
-            differing.append(Difference(f"{RESULTS}/{name}", f"expected {stated[name]!s:.80}, got {found}"))
-    derived = document.get("derived") or []
+            differing.append(Difference(f"{RESULTS}/{name}", f"expected {stated[name]}, got {found}"))
+    derived = document.get("derived", [])
     extra = [name for name in there if name not in (*stated, RESULTS_FILE, *derived)]
     if subject.is_package:
         differing += [Difference(f"{RESULTS}/{name}", f"expected no file that {_LIST} does not list") for name in extra]
@@ -112,13 +113,10 @@ def _check_digests(subject: Subject, document: dict[str, Any], there: list[str])
 
 def _write_again(study: Study, document: dict[str, Any], target: Path) -> Path:
     """Write the report as the list of results says that it was drawn."""
-    names = [*document["files"], *(document.get("derived") or [])]
-    formats = tuple(form for form in FILE_FORMATS if any(str(name).endswith(f".{form}") for name in names))
-    drawing = document.get("drawing") or {}
-    log_time = False
-    if isinstance(drawing, dict):
-        log_time = drawing.get("log_time") is True
-        drawing = {name: value for name, value in drawing.items() if name != "log_time"}
+    names = [*document["files"], *document.get("derived", ())]
+    formats = tuple(form for form in FILE_FORMATS if any(name.endswith(f".{form}") for name in names))
+    drawing = dict(document.get("drawing", {}))
+    log_time = drawing.pop("log_time", None) is True
     return write_report(study, target, formats=formats, log_time=log_time, canvas=Canvas.of(drawing))
 
 

@@ -3,7 +3,7 @@
 import contextlib
 import datetime
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,9 +27,9 @@ from gapline.contract.layout import (
     is_study,
     read_package_document,
 )
-from gapline.errors import GaplineError, TraceError, UsageError, found_at
+from gapline.errors import GaplineError, UsageError, found_at
 from gapline.files.archives import is_zip
-from gapline.files.open_file import read_regular, reason_of
+from gapline.files.open_file import read_regular
 from gapline.journal.attempts import attempts_of, cells_of
 from gapline.journal.campaign import build_campaign, survey_study
 from gapline.journal.index import Seen
@@ -39,9 +39,9 @@ from gapline.journal.records import read_order
 from gapline.journal.verdicts import Judge, VerdictFacts, Verdicts
 from gapline.package.campaign import NotingIndex, Progress
 from gapline.package.checks.rows import Difference
-from gapline.package.checks.values import is_version
+from gapline.package.checks.values import well_formed
 from gapline.report.results import read_results
-from gapline.text import counted, printable
+from gapline.text import counted
 from gapline.traces.package_source import is_package, unpacked_package
 
 
@@ -105,26 +105,19 @@ class Subject:
     def results(self) -> dict[str, Any] | Difference | None:
         """What `results/results.json` states, None where there is none, or why it cannot be read."""
         member = f"{RESULTS}/{RESULTS_FILE}"
-        try:
-            document = json.loads(read_regular(self.folder / member))
-            read_results(self.folder / member)
-        except FileNotFoundError:
+        path = self.folder / member
+        if not path.exists():
             return None
-        except OSError as error:
-            return Difference(member, f"expected a file, got {reason_of(error)}")
-        except (ValueError, RecursionError) as error:
-            return Difference(member, f"expected JSON, got {printable(error)}")
-        except TraceError as error:
+        try:
+            read_results(path)
+            return dict(json.loads(read_regular(path)))
+        except (GaplineError, OSError, ValueError, RecursionError) as error:
             return Difference.of(self.words(error), member=member)
-        if not isinstance(document, dict):
-            return Difference(member, "expected the list of results, got something else")
-        return document
 
     @cached_property
     def versions(self) -> dict[str, str]:
         """The well-formed versions of the libraries that wrote it, where results or package state them."""
-        stated = self.results.get("versions") if isinstance(self.results, dict) else None
-        found = well_formed(stated)
+        found = well_formed(self.results["versions"]) if isinstance(self.results, dict) else {}
         return found if found or self.package is None else well_formed(self.package.versions)
 
     @cached_property
@@ -140,12 +133,6 @@ class Subject:
         index.campaign, index.judge = build_campaign(survey, index), survey.judge
         self.progress("journals", index.whole, index.whole)
         return index
-
-
-def well_formed(versions: object) -> dict[str, str]:
-    """Return the well-formed versions of what is stated as versions, without the others."""
-    stated = versions if isinstance(versions, Mapping) else {}
-    return {str(name): value for name, value in stated.items() if isinstance(value, str) and is_version(value)}
 
 
 class WatchedIndex(NotingIndex):
@@ -221,15 +208,7 @@ def _verdicts_mistake(verdicts: VerdictFacts, journal: Journal | None) -> str | 
 
 @contextmanager
 def opened_subject(path: str | Path) -> Iterator[Subject]:
-    """Open what is to be verified; nothing of it is run, and nothing is written beside it.
-
-    Raises
-    ------
-    UsageError
-        Where it is neither a package nor a study directory.
-    TraceError
-        Where the archive is damaged, or has a member that may not be unpacked.
-    """
+    """Open the package or study directory that is to be verified; nothing of it is run, nothing written beside it."""
     given = Path(path)
     if given.is_dir():
         packed = _was_unpacked(given)

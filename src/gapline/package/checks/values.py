@@ -165,21 +165,26 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def is_version(text: str) -> bool:
-    """Say whether a text is the version of a library, as Python writes one, or says that there is none."""
-    return text == "missing" or (len(text) <= _LONGEST_VERSION and _VERSION.fullmatch(text) is not None)
+def well_formed(versions: Mapping[str, str]) -> dict[str, str]:
+    """Return the versions that Python could have written of a library, or that say that there is none."""
+    return {
+        name: text
+        for name, text in versions.items()
+        if text == "missing" or (len(text) <= _LONGEST_VERSION and _VERSION.fullmatch(text) is not None)
+    }
 
 
-def version_mistakes(versions: Mapping[str, object], member: str) -> list[Difference]:
+def version_mistakes(versions: Mapping[str, str], member: str) -> list[Difference]:
     """Name the versions that are not well-formed, and that of gapline if it is missing.
 
     The version of another gapline is replaced by ours before texts are compared, so it must not be an arbitrary text.
     """
+    known = well_formed(versions)
     said = [
-        f"versions.{name}: expected a version such as 1.2.3, got {printable(value)!r:.120}"
-        for name, value in versions.items()
+        f"versions.{name}: expected a version such as 1.2.3, got {printable(text)!r:.120}"
+        for name, text in versions.items()
         # A library may be missing where a report was written; gapline was there.
-        if not isinstance(value, str) or not is_version(value) or (name, value) == ("gapline", "missing")
+        if name not in known or (name, text) == ("gapline", "missing")
     ]
     if "gapline" not in versions:
         said.append("versions: expected the version of gapline, got none")
