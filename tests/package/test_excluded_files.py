@@ -1,6 +1,6 @@
 """What is not in a package is listed; the list does not depend on what a command happened to leave."""
 
-from gapline.package.excluded_files import LINK, NEVER, is_report_file, list_excluded, list_other_results
+from gapline.package.excluded_files import LINK, NEVER, list_excluded, list_other_results
 
 
 def own(folder, taken=(), **more):
@@ -22,15 +22,13 @@ def test_what_commands_leave_is_listed_whether_it_is_there_or_not(tmp_path):
 
 
 def test_files_of_the_user_are_listed_and_folders_once(tmp_path):
-    put(
-        tmp_path, "instances/a", "instances/b", "notes/1", "notes/2", "x.txt", "results/mine.txt", "results/tables/a.md"
-    )
+    put(tmp_path, "instances/a", "instances/b", "notes/1", "notes/2", "x.txt", "results/mine.txt")
     assert own(tmp_path, ["instances/a"]) == [
-        (path, "the contract does not name it") for path in ("notes/", "x.txt", "instances/b", "results/mine.txt")
+        (path, "the contract does not name it") for path in ("notes/", "x.txt", "instances/b")
     ]
 
 
-def test_files_that_only_look_like_results_are_listed(tmp_path):
+def test_files_beside_the_results_are_listed_and_those_behind_a_link_are_not(tmp_path):
     study, packed = tmp_path / "study", tmp_path / "packed"
     put(study, "results/tables/mine.csv", "results/figures/a.svg", "results/figures/a.pdf", "results/x")
     (study / "results" / "methods.md").symlink_to(tmp_path / "elsewhere")
@@ -38,7 +36,12 @@ def test_files_that_only_look_like_results_are_listed(tmp_path):
     assert sorted(list_other_results(study, packed)) == [
         ("results/methods.md", LINK),
         ("results/tables/mine.csv", "the report of what is packed does not have it"),
+        ("results/x", "the report of what is packed does not have it"),
     ]
+    (study / "results").rename(tmp_path / "moved")
+    (study / "results").symlink_to(tmp_path / "moved")
+    assert list_other_results(study, packed) == []
+    assert own(study) == [("results", LINK)]
     assert list_other_results(packed, packed) == list_other_results(tmp_path, packed) == []
 
 
@@ -52,8 +55,3 @@ def test_strays_and_copies_of_runs_are_listed(tmp_path):
 def test_the_package_itself_is_no_file_of_the_study(tmp_path):
     put(tmp_path, "a.zip", "b.zip")
     assert own(tmp_path, beside=[tmp_path / "a.zip"]) == [("b.zip", "the contract does not name it")]
-
-
-def test_what_a_report_writes_is_known_by_its_name():
-    assert all(map(is_report_file, ("report.html", "figures/a.svg", "figures/a.txt", "tables/runs.csv", "methods.tex")))
-    assert not any(map(is_report_file, ("notes.txt", "figures/a.xcf", "tables/in/a.md")))

@@ -160,13 +160,13 @@ def read_lines(source: IO[bytes]) -> Iterator[bytes]:
 
 def scrub_order(order: dict[str, Any], scrub: Scrubber, where: str) -> dict[str, Any]:
     """Return an order without the machine; the names of the run and the digests stay."""
-    machine = order.get("machine")
-    found = {name: value if name in _KEPT else scrub.value(value, where) for name, value in order.items()}
-    if isinstance(machine, dict) and isinstance(named := machine.get("host"), str):
+    machine, host = order.get("machine"), {}
+    if isinstance(machine, dict) and isinstance(machine.get("host"), str):
         # By its own entry, whatever else is called like it.
-        others = {name: value for name, value in machine.items() if name != "host"}
-        found["machine"] = {"host": scrub.host(named, where)} | scrub.value(others, where)
-    return found
+        host = {"host": scrub.host(machine["host"], where)}
+        order = order | {"machine": {name: value for name, value in machine.items() if name != "host"}}
+    found = {name: value if name in _KEPT else scrub.value(value, where) for name, value in order.items()}
+    return found | {"machine": host | found["machine"]} if host else found
 
 
 def _scrub_events(source: IO[bytes], target: Path, scrub: Scrubber) -> tuple[int, int]:

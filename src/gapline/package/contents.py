@@ -30,6 +30,7 @@ from gapline.contract.layout import (
 )
 from gapline.contract.user_code import code_file
 from gapline.errors import IntegrityError, UsageError, listing
+from gapline.files.archives import clashing_names, wrong_name
 from gapline.files.open_file import read_document
 from gapline.journal.register import read_register
 from gapline.package.excluded_files import LINK, ExcludedFile, is_hidden, list_excluded, odd_file, walk_files
@@ -255,19 +256,13 @@ def _fitting(study: Path, patterns: Sequence[str]) -> Iterator[str]:
 
 def _refuse_names(study: Path, files: Iterable[str]) -> None:
     """Refuse names that no package can be opened with."""
-    folded: dict[str, str] = {}
-    wrong = []
-    for name in sorted(files):
-        if not name.isprintable() or "\\" in name or name[1:2] == ":":
-            wrong.append(f"{name!r} (no name for every system)")
-        elif name in OWN or name.startswith(f"{RESULTS}/"):
-            wrong.append(f"{name!r} (a name of the package's own)")
-        elif (twin := folded.setdefault(name.casefold(), name)) != name:
-            wrong.append(f"{name!r} ({twin!r} but for upper and lower case)")
+    names = sorted(files)
+    wrong = [(name, why) for name in names if (why := wrong_name(name)) is not None]
+    wrong += [(name, "a name of the package's own") for name in names if name in OWN or name.startswith(f"{RESULTS}/")]
+    wrong += [(name, f"{why}, but for upper and lower case") for name, why in clashing_names(names)]
     if wrong:
-        raise UsageError(
-            f"{study}: expected names that any system can unpack, got {listing(wrong)}", hint="rename them"
-        )
+        each = listing(f"{name!r} ({why})" for name, why in wrong)
+        raise UsageError(f"{study}: expected names that any system can unpack, got {each}", hint="rename them")
 
 
 def refuse_changed(contents: Contents, problems: dict[str, set[str]], solved: dict[str, set[str]]) -> None:

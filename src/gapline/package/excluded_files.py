@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from stat import S_ISLNK, S_ISREG
 from typing import NamedTuple
 
 from gapline.campaign.store import is_campaign_file
-from gapline.contract.layout import CAMPAIGN, CARRIED_REFERENCES, JOURNALS, RESULTS, RESULTS_FILE
+from gapline.contract.layout import CAMPAIGN, CARRIED_REFERENCES, JOURNALS, RESULTS
 from gapline.journal.unknown_files import find_strays
 
 # Said of every package, whether or not they lie there at the moment: the list does not depend on who looked last.
@@ -50,38 +51,25 @@ def list_excluded(
     ignored = {os.path.normpath(path.absolute()) for path in beside}
     # A folder of which nothing is taken is one line, however many files it has.
     parents = {parent.as_posix() for name in taken for parent in Path(name).parents}
-    for name, is_folder in walk_files(study, into=lambda folder: folder in parents or folder.startswith(RESULTS)):
+    for name, is_folder in walk_files(study, into=parents.__contains__):
         place = os.path.normpath((study / name).absolute())
-        if name not in taken and place not in ignored and not _is_made_again(name, is_folder=is_folder):
+        made_again = name in _ANEW or (is_folder and name == RESULTS)
+        if name not in taken and place not in ignored and not made_again:
             why = LINK if (study / name).is_symlink() else "the contract does not name it"
             listed.append(ExcludedFile(f"{name}/" if is_folder else name, why))
     return listed
 
 
 def list_other_results(study: Path, folder: Path) -> list[ExcludedFile]:
-    """List files in the results of a study, named as a report names its own, that the report in a folder lacks."""
+    """List the files in the results of a study that the report in a folder does not have."""
+    if (study / RESULTS).is_symlink():
+        return []
     return [
         ExcludedFile(name, LINK if (study / name).is_symlink() else "the report of what is packed does not have it")
         for name in (f"{RESULTS}/{inside}" for inside, is_folder in _walk(study / RESULTS) if not is_folder)
         # Figures as PDF are listed by their pattern.
-        if is_report_file(name.removeprefix(f"{RESULTS}/")) and name[-4:] != ".pdf" and not (folder / name).exists()
+        if not fnmatchcase(name, f"{RESULTS}/figures/*.pdf") and not (folder / name).exists()
     ]
-
-
-def _is_made_again(name: str, *, is_folder: bool) -> bool:
-    """Say whether something in a study directory is ours, and in the package as it is made anew."""
-    first = name.partition("/")[0]
-    if first in _ANEW:
-        return True
-    return first == RESULTS and (is_folder or is_report_file(name.removeprefix(f"{RESULTS}/")))
-
-
-def is_report_file(name: str) -> bool:
-    """Say whether a file of `results/` is one that a report writes."""
-    parts = name.split("/")
-    if parts[0] in ("figures", "tables"):
-        return len(parts) == 2 and name.endswith((".svg", ".png", ".pdf", ".txt", ".md", ".csv", ".tex"))
-    return name in ("report.html", RESULTS_FILE, "macros.tex", "methods.md", "methods.tex")
 
 
 def walk_files(study: Path, into: Callable[[str], bool] = lambda _: True) -> Iterator[tuple[str, bool]]:
