@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from gapline.contract.contract import Contract, load_contract
+from gapline.contract.contract import load_contract
 from gapline.contract.layout import CONTRACT_FILE, JOURNALS, REGISTER, REPLICATION, RESULTS
 from gapline.errors import EnvironmentLacksError, IntegrityError, TraceError
 from gapline.files.open_file import read_document
@@ -62,8 +62,7 @@ def plan_replication(
 ) -> Intended:
     """Return what `replicate` would run, and start nothing; `part` is as `replicate` takes it."""
     with opened_package(package, only=_is_needed) as opened:
-        contract = _runnable(opened)
-        return intend(opened, contract, _settle(opened, contract, directory, part), jobs=jobs, on=on)
+        return _intend(opened, directory, part, jobs=jobs, on=on)
 
 
 def replicate(
@@ -114,9 +113,7 @@ def replicate(
     part = {"arms": arms, "panels": panels, "seeds": seeds, "horizon_scale": horizon_scale}
     place = Path(directory)
     with opened_package(package, only=_is_needed) as opened:
-        contract = _runnable(opened)
-        origin = _settle(opened, contract, place, part)
-        intended = intend(opened, contract, origin, jobs=jobs, on=on)
+        intended = _intend(opened, place, part, jobs=jobs, on=on)
         if say is not None:
             say(intended)
         if intended.lacks:
@@ -124,12 +121,12 @@ def replicate(
             raise EnvironmentLacksError("\n".join(intended.lacks), hint=hint)
         # What cannot be read now could not be compared after hours of running.
         open_study(str(opened.folder), allow_code=True, allow_empty=True)
-        prepare(opened, place, origin)
+        prepare(opened, place, intended.package)
     # The package is not held open meanwhile: a campaign may take days.
     run = run_study(place, jobs=jobs, on=on, progress=progress)
     if run.interrupted or run.infrastructure is not None or run.campaign is None:
         return Replication(place, intended, run)
-    return Replication(place, intended, run, _compare(package, place, origin, report=report))
+    return Replication(place, intended, run, _compare(package, place, intended.package, report=report))
 
 
 def _compare(package: str | Path, directory: Path, origin: Origin, *, report: bool) -> Replicated:
@@ -166,19 +163,18 @@ def _is_needed(name: str) -> bool:
     return folder != RESULTS
 
 
-def _runnable(package: UnpackedPackage) -> Contract:
+def _intend(
+    package: UnpackedPackage, directory: str | Path | None, part: dict[str, Any], *, jobs: int | None, on: str | None
+) -> Intended:
+    """Return what is run: the part that is asked for, else the one that was begun in the directory."""
     if not (package.folder / JOURNALS).is_dir():
         raise TraceError(
             f"{package.path}: expected runs that gapline made, got imported ones",
             hint="what was imported names no program that could be run again",
         )
-    return load_contract(package.folder)
-
-
-def _settle(package: UnpackedPackage, contract: Contract, directory: str | Path | None, part: dict[str, Any]) -> Origin:
-    """Settle which part is run: the one that is asked for, else the one that was begun in the directory."""
+    contract = load_contract(package.folder)
     asked = any(part.get(name) for name in ("arms", "panels", "seeds")) or part.get("horizon_scale", 1.0) != 1
-    begun = None if directory is None or asked else read_origin(Path(directory))
-    if begun is not None and begun.sha256 == package.identity.sha256:
-        return begun
-    return origin_of(package, choose_part(contract, **part))
+    origin = None if directory is None or asked else read_origin(Path(directory))
+    if origin is None or origin.sha256 != package.identity.sha256:
+        origin = origin_of(package, choose_part(contract, **part))
+    return intend(package, contract, origin, jobs=jobs, on=on)
