@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -125,37 +126,40 @@ class Environment:
     """What the attempts of a study say of where they ran; instances by the digests under which they were solved."""
 
     def __init__(self) -> None:
-        self._versions: dict[str, set[str]] = {name: set() for name in _VERSIONS}
-        self._solvers: dict[str, set[str]] = {}
+        self._versions: dict[str, set[str]] = defaultdict(set)
+        self._solvers: dict[str, set[str]] = defaultdict(set)
         self._machines: dict[tuple[tuple[str, str], ...], None] = {}
-        self.solved: dict[str, set[str]] = {}
-        self.problems: dict[str, set[str]] = {}
+        self.solved: dict[str, set[str]] = defaultdict(set)
+        self.problems: dict[str, set[str]] = defaultdict(set)
 
     def note(self, outcome: Outcome) -> None:
         """Take an attempt."""
         order = outcome.order
         if order is None:
             return
-        for name in _VERSIONS:
-            self._versions[name].update(filter(None, [order.machine.get(name)]))
         facts = {"machine": order.machine.get("host", "")}
         facts |= {name: fact for name, fact in order.machine.items() if name not in ("host", *_VERSIONS)}
         if order.machine:
             self._machines[tuple(facts.items())] = None
         version = " ".join(filter(None, (outcome.solver, outcome.version)))
-        self._solvers.setdefault(order.arm, set()).update(filter(None, [version]))
-        for name, known in (("instance_digest", self.solved), ("problem_digest", self.problems)):
-            known.setdefault(order.instance, set()).update(map(str, filter(None, [order.carried.get(name)])))
+        carried = order.carried
+        for known, fact in (
+            *((self._versions[name], order.machine.get(name)) for name in _VERSIONS),
+            (self._solvers[order.arm], version),
+            (self.solved[order.instance], carried.get("instance_digest")),
+            (self.problems[order.instance], carried.get("problem_digest")),
+        ):
+            known.update([str(fact)] if fact else [])
 
     def document(self, campaign: Campaign) -> dict[str, Any]:
         """Return it for JSON; of an imported campaign, what its columns say."""
         if not self._solvers and "solver_version" in campaign.runs.columns:
-            rows = campaign.runs.select("arm", pl.col("solver_version").cast(pl.String)).unique().iter_rows()
-            for arm, version in rows:
-                self._solvers.setdefault(arm, set()).update(filter(None, [version]))
+            versions = campaign.runs.select("arm", pl.col("solver_version").cast(pl.String)).unique()
+            for arm, version in versions.filter(pl.col("solver_version") != "").iter_rows():
+                self._solvers[arm].add(version)
         solvers = {arm: ", ".join(sorted(versions)) for arm, versions in sorted(self._solvers.items()) if versions}
         return {
-            **{name: sorted(versions) for name, versions in self._versions.items()},
+            **{name: sorted(self._versions[name]) for name in _VERSIONS},
             "solvers": solvers,
             "checker": campaign.facts.get("checker"),
             "machines": [dict(facts) for facts in sorted(self._machines, key=_by_machine)],

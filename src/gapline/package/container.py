@@ -75,21 +75,15 @@ def _member(name: str, source: Any, *, executable: bool) -> tarfile.TarInfo:
 
 def list_members(folder: Path) -> list[str]:
     """Return the names of all files of a folder, sorted."""
-    found: list[str] = []
-    for place, _, files in os.walk(folder):
-        inside = Path(place).relative_to(folder)
-        found += [(inside / name).as_posix() for name in files]
-    return sorted(found)
+    return sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if not file.is_dir())
 
 
 def write_sums(folder: Path) -> dict[str, bytes]:
     """Write the list of sums of a folder's files; return git's hash of every file, the list included."""
     names = [name for name in list_members(folder) if name != SUMS]
     (folder / SUMS).write_text(sums_text({name: file_digest(folder / name) for name in names}), encoding="utf-8")
-    return {name: git_hash(folder / name) for name in (*names, SUMS)}
-
-
-def git_hash(path: Path) -> bytes:
-    """Return the hash that git gives a file."""
-    with open_regular(path) as stream:
-        return blob_hash(stream, os.fstat(stream.fileno()).st_size)
+    hashes = {}
+    for name in (*names, SUMS):
+        with open_regular(folder / name) as stream:
+            hashes[name] = blob_hash(stream, os.fstat(stream.fileno()).st_size)
+    return hashes
