@@ -1,9 +1,11 @@
+from pathlib import Path
+
 import pytest
 
 from gapline.contract.layout import DOCUMENT, SUMS, read_package_document
 from gapline.errors import ContractError, IntegrityError, TraceError
 from gapline.files.archives import write_zip
-from gapline.package.checks.subject import opened_subject
+from gapline.package.checks.subject import Subject, opened_subject
 
 
 def test_a_folder_is_a_package_by_either_of_its_lists(copied):
@@ -45,3 +47,10 @@ def test_what_states_nothing_is_refused_by_name(tmp_path, text):
     (tmp_path / DOCUMENT).write_text(text)
     with pytest.raises(IntegrityError, match=r"^package\.json: expected what the package states, got "):
         read_package_document(tmp_path)
+
+
+def test_a_worker_that_names_the_whole_path_of_a_relative_study_means_its_file(tmp_path, monkeypatch):
+    """With `--recheck --jobs 2`, verdicts that differ were named by a path that is nowhere."""
+    monkeypatch.chdir(tmp_path)
+    subject = Subject(Path("study"), "study")
+    assert subject.words(f"{tmp_path}/study/journal/a/verdicts.jsonl:2: x") == "journal/a/verdicts.jsonl:2: x"

@@ -65,6 +65,11 @@ def test_texts_are_compared_number_by_number(one, other, same):
     assert same_text(other, one, {}) is same
 
 
+def test_a_text_that_holds_the_other_version_is_the_same_as_itself():
+    text = "written by gapline 1.9.1"
+    assert same_text(text, text, {"1.9.1": "2.0"})
+
+
 def test_another_version_in_the_text_stands_for_ours(tmp_path):
     one, other = tmp_path / "one.md", tmp_path / "other.md"
     one.write_text("gapline 2.0\n1.5\n")
