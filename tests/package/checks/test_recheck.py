@@ -2,28 +2,29 @@
 
 import pytest
 
-from gapline.contract.contract import load_contract
 from gapline.contract.layout import PackageDocument, PackedInstance
 from gapline.journal.verdicts import Judge
-from gapline.package.checks.recheck import leave_recheck, show_recheck
-from gapline.package.checks.rows import Findings, Outcome, Source
+from gapline.package.checks.recheck import check_candidates
+from gapline.package.checks.rows import Outcome
+from gapline.package.checks.subject import Subject
 from package import forging
+from package.checks.found import look_at
 
 JUDGE = Judge("cvrp", "dimacs-1", "cvrp")
 
 
-def look(folder, *, judge=JUDGE, package=None, **choices):
-    findings, told = Findings(), []
-    contract = load_contract(folder)
-    show_recheck(Source(folder, "x"), package, contract, judge, findings, say=told.append, **choices)
-    return findings, told
+def look(folder, *, package=None, recheck=True, **choices):
+    told = []
+    subject = Subject(folder, "x", recheck=recheck, say=told.append, **choices)
+    subject.package, subject.index.judge = package, JUDGE
+    return look_at(check_candidates, subject), told
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", [None, 2])
 def test_it_says_first_what_it_runs_and_each_verdict_is_the_same_again(copied, jobs):
     findings, told = look(copied, jobs=jobs)
-    assert findings.differences == []
+    assert findings.differences == ()
     (row,) = findings.rows
     assert (row.outcome, row.how) == (Outcome.SHOWN, "cvrp dimacs-1 asked again")
     assert row.number >= 8
@@ -70,6 +71,5 @@ def test_who_takes_the_word_of_the_solver_has_nobody_to_ask(copied):
     path.write_text(path.read_text().replace('checker = "cvrp"', 'validation = "solver"'))
     findings, told = look(copied)
     assert (findings.rows[0].outcome, told) == (Outcome.NOT_SHOWN, [])
-    findings = Findings()
-    leave_recheck(load_contract(copied), None, 0, findings)
+    findings, _ = look(copied, recheck=False)
     assert findings.rows[0].why == "the solver's word only: no checker looked at them"

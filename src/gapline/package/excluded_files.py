@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from stat import S_ISLNK, S_ISREG
 from typing import NamedTuple
 
 from gapline.campaign.store import is_campaign_file
-from gapline.contract.layout import CAMPAIGN, CARRIED_REFERENCES, JOURNALS, RESULTS, RESULTS_FILE
+from gapline.contract.layout import CAMPAIGN, CARRIED_REFERENCES, JOURNALS, RESULTS
 from gapline.journal.unknown_files import find_strays
 
 # Said of every package, whether or not they lie there at the moment: the list does not depend on who looked last.
@@ -21,71 +22,54 @@ NEVER = {
     "**/__pycache__": "compiled Python",
     "results/**/*.pdf": "figures that are not the same bytes twice; they are in the package as SVG and PNG",
 }
-_UNNAMED = "the contract does not name it"
-_NOT_OURS = "not of gapline"
 LINK = "a symbolic link, which is not followed"
 # Made anew in the package.
 _ANEW = (JOURNALS, CAMPAIGN)
 
 
-class LeftOut(NamedTuple):
+class ExcludedFile(NamedTuple):
     """A path of the study, or a pattern of paths, that is not in its package."""
 
     path: str
     why: str
 
 
-def list_left_out(
+def list_excluded(
     study: Path, taken: Iterable[str], *, copies: Iterable[str] = (), beside: Iterable[Path] = ()
-) -> list[LeftOut]:
+) -> list[ExcludedFile]:
     """List what is in no package, and files of a study that nobody named; `beside` are no files of the study."""
-    listed = [LeftOut(path, why) for path, why in NEVER.items()]
-    listed += [LeftOut(path, "a copy of a run that has a folder of its own") for path in copies]
-    listed += [LeftOut(path, _NOT_OURS) for path in find_strays(study) if "/." not in path]
-    listed += [LeftOut(path, _NOT_OURS) for path in _campaign_strays(study)]
+    listed = [ExcludedFile(path, why) for path, why in NEVER.items()]
+    listed += [ExcludedFile(path, "a copy of a run that has a folder of its own") for path in copies]
+    strays = [path for path in find_strays(study) if "/." not in path]
+    strays += [
+        f"{CAMPAIGN}/{name}"
+        for name, _ in _walk(study / CAMPAIGN)
+        if not is_campaign_file(name) and name != CARRIED_REFERENCES
+    ]
+    listed += [ExcludedFile(path, "not of gapline") for path in strays]
     taken = set(taken)
     ignored = {os.path.normpath(path.absolute()) for path in beside}
     # A folder of which nothing is taken is one line, however many files it has.
     parents = {parent.as_posix() for name in taken for parent in Path(name).parents}
-    for name, is_folder in walk_files(study, into=lambda folder: folder in parents or folder.startswith(RESULTS)):
+    for name, is_folder in walk_files(study, into=parents.__contains__):
         place = os.path.normpath((study / name).absolute())
-        if name not in taken and place not in ignored and not _is_written(name, is_folder=is_folder):
-            why = LINK if (study / name).is_symlink() else _UNNAMED
-            listed.append(LeftOut(f"{name}/" if is_folder else name, why))
+        made_again = name in _ANEW or (is_folder and name == RESULTS)
+        if name not in taken and place not in ignored and not made_again:
+            why = LINK if (study / name).is_symlink() else "the contract does not name it"
+            listed.append(ExcludedFile(f"{name}/" if is_folder else name, why))
     return listed
 
 
-def list_other_results(study: Path, folder: Path) -> list[LeftOut]:
-    """List files in the results of a study, named as a report names its own, that the report in a folder lacks."""
+def list_other_results(study: Path, folder: Path) -> list[ExcludedFile]:
+    """List the files in the results of a study that the report in a folder does not have."""
+    if (study / RESULTS).is_symlink():
+        return []
     return [
-        LeftOut(name, LINK if (study / name).is_symlink() else "the report of what is packed does not have it")
+        ExcludedFile(name, LINK if (study / name).is_symlink() else "the report of what is packed does not have it")
         for name in (f"{RESULTS}/{inside}" for inside, is_folder in _walk(study / RESULTS) if not is_folder)
         # Figures as PDF are listed by their pattern.
-        if is_report_file(name.removeprefix(f"{RESULTS}/")) and name[-4:] != ".pdf" and not (folder / name).exists()
+        if not fnmatchcase(name, f"{RESULTS}/figures/*.pdf") and not (folder / name).exists()
     ]
-
-
-def _campaign_strays(study: Path) -> Iterator[str]:
-    """Yield the files in the campaign of a study that are not the campaign's own."""
-    for name, _ in _walk(study / CAMPAIGN):
-        if not is_campaign_file(name) and name != CARRIED_REFERENCES:
-            yield f"{CAMPAIGN}/{name}"
-
-
-def _is_written(name: str, *, is_folder: bool) -> bool:
-    """Say whether something in a study directory is ours, and in the package as it is made anew."""
-    first = name.partition("/")[0]
-    if first in (JOURNALS, CAMPAIGN):
-        return True
-    return first == RESULTS and (is_folder or is_report_file(name.removeprefix(f"{RESULTS}/")))
-
-
-def is_report_file(name: str) -> bool:
-    """Say whether a file of `results/` is one that a report writes."""
-    parts = name.split("/")
-    if parts[0] in ("figures", "tables"):
-        return len(parts) == 2 and name.endswith((".svg", ".png", ".pdf", ".txt", ".md", ".csv", ".tex"))
-    return name in ("report.html", RESULTS_FILE, "macros.tex", "methods.md", "methods.tex")
 
 
 def walk_files(study: Path, into: Callable[[str], bool] = lambda _: True) -> Iterator[tuple[str, bool]]:

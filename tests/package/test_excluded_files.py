@@ -1,10 +1,10 @@
 """What is not in a package is listed; the list does not depend on what a command happened to leave."""
 
-from gapline.package.left_out import LINK, NEVER, is_report_file, list_left_out, list_other_results
+from gapline.package.excluded_files import LINK, NEVER, list_excluded, list_other_results
 
 
 def own(folder, taken=(), **more):
-    return [(one.path, one.why) for one in list_left_out(folder, taken, **more) if one.path not in NEVER]
+    return [(one.path, one.why) for one in list_excluded(folder, taken, **more) if one.path not in NEVER]
 
 
 def put(folder, *names):
@@ -14,23 +14,21 @@ def put(folder, *names):
 
 
 def test_what_commands_leave_is_listed_whether_it_is_there_or_not(tmp_path):
-    before = list_left_out(tmp_path, ())
+    before = list_excluded(tmp_path, ())
     put(tmp_path, "journal/index.jsonl", "journal/options.json", "journal/c/claim", ".DS_Store", "a/__pycache__/x")
     put(tmp_path, "journal/campaign.lock", "campaign/manifest.json", "results/figures/a.pdf", "results/report.html")
     (tmp_path / "a" / "__pycache__" / "x").unlink()
-    assert [one for one in list_left_out(tmp_path, ()) if one.path != "a/"] == before
+    assert [one for one in list_excluded(tmp_path, ()) if one.path != "a/"] == before
 
 
 def test_files_of_the_user_are_listed_and_folders_once(tmp_path):
-    put(
-        tmp_path, "instances/a", "instances/b", "notes/1", "notes/2", "x.txt", "results/mine.txt", "results/tables/a.md"
-    )
+    put(tmp_path, "instances/a", "instances/b", "notes/1", "notes/2", "x.txt", "results/mine.txt")
     assert own(tmp_path, ["instances/a"]) == [
-        (path, "the contract does not name it") for path in ("notes/", "x.txt", "instances/b", "results/mine.txt")
+        (path, "the contract does not name it") for path in ("notes/", "x.txt", "instances/b")
     ]
 
 
-def test_files_that_only_look_like_results_are_listed(tmp_path):
+def test_files_beside_the_results_are_listed_and_those_behind_a_link_are_not(tmp_path):
     study, packed = tmp_path / "study", tmp_path / "packed"
     put(study, "results/tables/mine.csv", "results/figures/a.svg", "results/figures/a.pdf", "results/x")
     (study / "results" / "methods.md").symlink_to(tmp_path / "elsewhere")
@@ -38,7 +36,12 @@ def test_files_that_only_look_like_results_are_listed(tmp_path):
     assert sorted(list_other_results(study, packed)) == [
         ("results/methods.md", LINK),
         ("results/tables/mine.csv", "the report of what is packed does not have it"),
+        ("results/x", "the report of what is packed does not have it"),
     ]
+    (study / "results").rename(tmp_path / "moved")
+    (study / "results").symlink_to(tmp_path / "moved")
+    assert list_other_results(study, packed) == []
+    assert own(study) == [("results", LINK)]
     assert list_other_results(packed, packed) == list_other_results(tmp_path, packed) == []
 
 
@@ -52,8 +55,3 @@ def test_strays_and_copies_of_runs_are_listed(tmp_path):
 def test_the_package_itself_is_no_file_of_the_study(tmp_path):
     put(tmp_path, "a.zip", "b.zip")
     assert own(tmp_path, beside=[tmp_path / "a.zip"]) == [("b.zip", "the contract does not name it")]
-
-
-def test_what_a_report_writes_is_known_by_its_name():
-    assert all(map(is_report_file, ("report.html", "figures/a.svg", "figures/a.txt", "tables/runs.csv", "methods.tex")))
-    assert not any(map(is_report_file, ("notes.txt", "figures/a.xcf", "tables/in/a.md")))
