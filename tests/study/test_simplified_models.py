@@ -11,7 +11,7 @@ from gapline.cli.app import run
 from gapline.contract.contract import load_contract
 from gapline.errors import ContractError
 from gapline.live.bounds import Against
-from gapline.live.live import LiveStudy
+from gapline.live.state import LiveStudy
 from gapline.report.facts import make_statements
 from gapline.report.methods import methods_markdown
 from gapline.run.campaign import run_study

@@ -229,12 +229,10 @@ class Against:
         except GaplineError as error:
             self.problem = error.message
 
-    def use(self, snapshot: Snapshot | None) -> bool:
-        """Read against a snapshot from now on; return whether it is another one."""
-        if snapshot is self.snapshot:
-            return False
-        self.snapshot, self._known = snapshot, {}
-        return True
+    def use(self, snapshot: Snapshot | None) -> None:
+        """Read against a snapshot from now on."""
+        if snapshot is not self.snapshot:
+            self.snapshot, self._known = snapshot, {}
 
     def reference(self, instance: str, scale: Scale) -> float | None:
         """Return the reference of an instance on the scored scale, None where there is none to be used."""

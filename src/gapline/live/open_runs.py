@@ -40,8 +40,8 @@ class View:
     """A run under way as far as it was read.
 
     `time` and `objective` are its accepted steps on the scored scale, `raw` the objectives as the solver said them;
-    `problem` says why it cannot be scored. `taken` events are in it, of a journal that was begun `begun` times; `gaps`
-    are those of its incumbent, once somebody asked.
+    `problem` says why it cannot be scored. `taken` events are in it, of a journal that was begun `begun` times; `kept`
+    is what later looks need of them: the steps, and the strongest dual bound.
     """
 
     followed: Followed
@@ -58,14 +58,10 @@ class View:
     kept: RunTrace | None = None
     taken: int = 0
     begun: int = 1
-    gaps: dict[str, float] | None = None
-    _trace: dict[str, list[float]] | None = None
+    trace: dict[str, list[float]] = field(init=False)
 
-    def trace_document(self) -> dict[str, list[float]]:
-        """Return its steps for JSON, made once."""
-        if self._trace is None:
-            self._trace = {"time": thinned(self.time), "objective": thinned(self.raw)}
-        return self._trace
+    def __post_init__(self) -> None:
+        self.trace = {"time": thinned(self.time), "objective": thinned(self.raw)}
 
     @property
     def key(self) -> RunKey:
@@ -83,7 +79,7 @@ def read_views(
 
     Of a run that is `known`, the events since then are read, beside its steps: what was no step before is none now.
     """
-    before = [_before(one, known or {}) for one in cells]
+    before = [_before(one, (known or {}).get(one.key)) for one in cells]
     traces = [_trace(one, view, maximised) for one, view in zip(cells, before, strict=True)]
     try:
         return _read_views(cells, before, traces, contract)
@@ -92,15 +88,11 @@ def read_views(
             nothing = np.empty(0)
             return [View(cells[0], nothing, nothing, nothing, problem=error.message)], None, None
     # One of them cannot be scored, and says so by itself.
-    views = []
-    for one in cells:
-        views += read_views([one], contract, maximised, known)[0]
-    return views, None, None
+    return [view for one in cells for view in read_views([one], contract, maximised, known)[0]], None, None
 
 
-def _before(one: Followed, known: Known) -> View | None:
+def _before(one: Followed, view: View | None) -> View | None:
     """Return the view of a run to go on from, None where it has to be read from its beginning."""
-    view = known.get(one.key)
     if view is None or view.kept is None or one.growing is None or view.followed.growing is not one.growing:
         return None
     return view if view.begun == one.growing.starts else None
@@ -115,17 +107,13 @@ def _trace(one: Followed, before: View | None, maximised: frozenset[str]) -> Run
     trace = trace_of(tail, None, attempts=1, asked=False, maximised=is_maximised, digest=False)
     # Most of what is carried is known at the end of a run alone: a column of nothing costs as much as one of numbers.
     trace.carried = {name: value for name, value in trace.carried.items() if value is not None}
-    if before is None or before.kept is None:
-        return trace
-    kept, new = before.kept, len(trace.time)
-    for name in ("time", "objective", "verdict"):
-        setattr(trace, name, np.concatenate([getattr(kept, name), np.asarray(getattr(trace, name))]))
-    if kept.bound is not None or trace.bound is not None:
-        bounds = [np.full(len(kept.time), np.nan) if kept.bound is None else kept.bound]
-        bounds.append(np.full(new, np.nan) if trace.bound is None else np.asarray(trace.bound))
-        trace.bound = np.concatenate(bounds)
-    trace.reason = None if trace.reason is None else ["" for _ in kept.time] + list(trace.reason)
-    trace.claimed = trace.primary = trace.secondary = None
+    kept = None if before is None else before.kept
+    if kept is not None:
+        trace.reason = None if trace.reason is None else ["" for _ in kept.time] + list(trace.reason)
+        trace.bound = np.full(len(trace.time), np.nan) if trace.bound is None else trace.bound
+        for name in ("time", "objective", "verdict", "bound"):
+            setattr(trace, name, np.concatenate([getattr(kept, name), np.asarray(getattr(trace, name))]))
+        trace.claimed = trace.primary = trace.secondary = None
     return trace
 
 
@@ -144,29 +132,29 @@ def _read_views(
     for one, known, trace in zip(cells, before, traces, strict=True):
         assert one.growing is not None
         first, count, captured, rejected, late = rows[one.key]
-        part = slice(first, first + count)
+        time, objective = (column[first : first + count] for column in (envelopes.time, envelopes.objective))
         instance = one.cell.instance.name
-        kept = _kept(trace, envelopes.time[part], scale, instance)
-        verdict = np.asarray(trace.verdict)
-        reasons = Counter(reason for reason in trace.reason or () if reason)
+        maximises = scale.of(instance).maximises
+        raw = _raw_steps(trace, time, maximises=maximises)
+        unchecked = bool(np.any(np.asarray(trace.verdict) == _UNCHECKED))
         view = View(
             one,
-            envelopes.time[part],
-            envelopes.objective[part],
-            np.asarray(kept.objective)[np.asarray(kept.verdict) != _BOUND],
+            time,
+            objective,
+            raw,
             captured,
             rejected,
             late,
-            reasons,
-            checked=not trusting or not bool(np.any(verdict == _UNCHECKED)),
+            Counter(reason for reason in trace.reason or () if reason),
+            checked=not (trusting and unchecked),
             bound=bounds.get(instance),
-            kept=None if scale.hierarchical else kept,
+            kept=None if scale.hierarchical else _kept(trace, time, raw, unchecked=unchecked, maximises=maximises),
             taken=len(one.growing.journal.events),
             begun=one.growing.starts,
         )
         if known is not None:
-            # What was kept is counted already, when it came.
-            view.captured += known.captured - int(np.count_nonzero(_steps_of(known)))
+            # What was kept, its steps, is counted already, when it came.
+            view.captured += known.captured - len(known.time)
             view.rejected += known.rejected
             view.late += known.late
             view.reasons += known.reasons
@@ -175,30 +163,18 @@ def _read_views(
     return views, campaign, envelopes
 
 
-def _steps_of(view: View) -> NDArray[np.bool_]:
-    assert view.kept is not None
-    found: NDArray[np.bool_] = np.asarray(view.kept.verdict) != _BOUND
-    return found
-
-
-def _kept(trace: RunTrace, times: Floats, scale: Scale, instance: str) -> RunTrace:
+def _kept(trace: RunTrace, time: Floats, raw: Floats, *, unchecked: bool, maximises: bool) -> RunTrace:
     """Return of a trace what later looks need: its steps, and the strongest dual bound."""
-    raw = _raw_steps(trace, times, scale, instance)
-    code = _UNCHECKED if np.any(np.asarray(trace.verdict) == _UNCHECKED) else _VALID
-    time, objective = np.asarray(times), raw
-    verdict = np.full(len(times), code, np.uint8)
-    bound = None
-    if trace.bound is not None:
-        stated = np.asarray(trace.bound, np.float64)
-        usable = np.abs(stated) < INFINITE
-        if usable.any():
-            turned = scale.of(instance).maximises
-            place = int(np.argmax(np.where(usable, -stated if turned else stated, -np.inf)))
-            time = np.append(time, np.asarray(trace.time)[place])
-            objective = np.append(objective, np.nan)
-            verdict = np.append(verdict, np.uint8(_BOUND))
-            bound = np.append(np.full(len(times), np.nan), stated[place])
-    return RunTrace(time, objective, verdict, bound=bound)
+    kept = RunTrace(time, raw, np.full(len(time), _UNCHECKED if unchecked else _VALID, np.uint8))
+    kept.bound = np.full(len(time), np.nan)
+    stated = np.asarray([] if trace.bound is None else trace.bound, np.float64)
+    usable = np.abs(stated) < INFINITE
+    if usable.any():
+        place = int(np.argmax(np.where(usable, -stated if maximises else stated, -np.inf)))
+        row = {"time": np.asarray(trace.time)[place], "objective": np.nan, "verdict": _BOUND, "bound": stated[place]}
+        for name, value in row.items():
+            setattr(kept, name, np.append(getattr(kept, name), np.asarray(value, getattr(kept, name).dtype)))
+    return kept
 
 
 def _rows(envelopes: Envelopes) -> Any:
@@ -212,34 +188,29 @@ def scale_of(campaign: Campaign, contract: Contract) -> Scale:
     return choose_scale(campaign, stated["transform"] or None, sense=stated["sense"])
 
 
-def _raw_steps(trace: RunTrace, times: Floats, scale: Scale, instance: str) -> Floats:
+def _raw_steps(trace: RunTrace, times: Floats, *, maximises: bool) -> Floats:
     """Return the objectives of accepted steps as they were said: of equal stamps the best."""
-    time, objective = np.asarray(trace.time, np.float64), np.asarray(trace.objective, np.float64)
-    verdict: NDArray[np.uint8] = np.asarray(trace.verdict, np.uint8)
-    valid: NDArray[np.bool_] = (verdict == _VALID) | (verdict == _UNCHECKED)
-    time, objective = time[valid], objective[valid]
-    order = np.argsort(time, kind="stable")
-    time, objective = time[order], objective[order]
     if not len(times):
         return np.empty(0)
-    turned = scale.of(instance).maximises
-    best = np.maximum.accumulate(objective) if turned else np.minimum.accumulate(objective)
+    verdict: NDArray[np.uint8] = np.asarray(trace.verdict, np.uint8)
+    valid = np.flatnonzero((verdict == _VALID) | (verdict == _UNCHECKED))
+    time = np.asarray(trace.time, np.float64)[valid]
+    order = np.argsort(time, kind="stable")
+    time, objective = time[order], np.asarray(trace.objective, np.float64)[valid][order]
+    best = np.maximum.accumulate(objective) if maximises else np.minimum.accumulate(objective)
     found: Floats = best[np.searchsorted(time, times, "right") - 1]
     return found
 
 
-def open_run(
-    view: View, *, known: float, reference: float, certified: bool, bounds: Mapping[str, float], tolerance: float
-) -> OpenRun:
-    """Return a run under way as its bounds need it."""
-    cell = view.followed.cell
-    best = best_possible(cell.instance.name, reference, certified=certified, bounds=bounds, tolerance=tolerance)
+def open_run(view: View, *, known: float, reference: float, best: float | None, certified: bool) -> OpenRun:
+    """Return a run under way as its bounds need it; `best` is the best value of its instance that is possible."""
     if view.bound is not None and not certified:
         best = view.bound if best is None else max(best, view.bound)
     if best is not None and len(view.objective):
         # What is better than can be is an alarm, and no reason for bounds that exclude what is there.
         best = min(best, float(view.objective[-1]))
-    return OpenRun(view.time, view.objective, min(known, cell.horizon), cell.horizon, reference, best, view.checked)
+    horizon = view.followed.cell.horizon
+    return OpenRun(view.time, view.objective, min(known, horizon), horizon, reference, best, view.checked)
 
 
 def best_possible(

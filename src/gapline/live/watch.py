@@ -11,9 +11,10 @@ from gapline.contract.fact_origins import CHANGED, LATE_PLAN
 from gapline.contract.reading import waiting_words
 from gapline.errors import listing
 from gapline.live.cpu_affinity import Distance
-from gapline.live.hub import Reopened
-from gapline.live.live import LiveStudy
-from gapline.live.table import curves_document
+from gapline.live.hub import Watched
+from gapline.live.state import LiveStudy
+from gapline.live.table import SHARE, curves_document
+from gapline.live.time_share import TimeShare
 from gapline.report.writers.terminal import legend_lines, short_names
 from gapline.terminal import cells, console, say_words, width
 from gapline.text import counted, printable
@@ -264,16 +265,13 @@ LOOK_EVERY = 1.0
 MOST_LINES = 5
 LINES_EVERY = 2.0
 LOUD = ("ALARM", "REJECTED")
-# Curves may take this share of the time.
-SHARE = 0.02
 
 
 class Curves:
     """The curves of a study, made anew when runs have joined, in a small share of the time."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._due = -1.0
+    def __init__(self) -> None:
+        self._time = TimeShare(SHARE)
         self._runs = -1
         self._found: dict[str, Any] = {}
 
@@ -281,11 +279,10 @@ class Curves:
         """Return the curves as they were when there was time for them."""
         if live is None:
             return {}
-        scores, began = live.table.scores, self._clock()
-        runs = 0 if scores is None else scores.frame.height
-        if runs != self._runs and began >= self._due:
-            self._found, self._runs = curves_document(live.table), runs
-            self._due = self._clock() + (self._clock() - began) / SHARE
+        runs = 0 if live.table.scores is None else live.table.scores.frame.height
+        if runs != self._runs and not self._time.wait():
+            with self._time.spent():
+                self._found, self._runs = curves_document(live.table), runs
         return self._found
 
 
@@ -338,7 +335,7 @@ def watch(
     What is not there yet is waited for, unless this moment is all that is asked for.
     """
     path = Path(source)
-    watched = Reopened(path.absolute().name, path)
+    watched = Watched(path.absolute().name, path)
     shown = sys.stdout.isatty() if is_terminal is None else is_terminal
     try:
         if once:
@@ -351,7 +348,7 @@ def watch(
     return 1 if state["alarms"] or state["running_alarms"] else 0
 
 
-def _in_lines(watched: Reopened, once: bool, wait: Callable[[float], object]) -> dict[str, Any]:
+def _in_lines(watched: Watched, once: bool, wait: Callable[[float], object]) -> dict[str, Any]:
     lines, curves, distance, state = PlainLines(), Curves(), Distance(), watched.look()
     lines.show(state)
     while not once and state["phase"] != "finished":
@@ -363,7 +360,7 @@ def _in_lines(watched: Reopened, once: bool, wait: Callable[[float], object]) ->
     return state
 
 
-def _on_screen(watched: Reopened, _once: bool, wait: Callable[[float], object]) -> dict[str, Any]:
+def _on_screen(watched: Watched, _once: bool, wait: Callable[[float], object]) -> dict[str, Any]:
     from rich.live import Live
     from rich.text import Text
 
