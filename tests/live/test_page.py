@@ -45,7 +45,7 @@ def test_the_page_is_one_for_all_studies_and_may_talk_to_its_own_server_alone():
 def test_a_report_is_made_once_and_anew_when_a_run_ended(study):
     watched, parts = watched_of(study.path), Parts()
     first = parts.newest(watched, None)
-    assert first.mark == parts.mark(watched)
+    assert first.mark == watched.mark
     assert "2 of 4 planned runs" in first.text
     # All who ask get the same, and those who have it nothing.
     assert parts.newest(watched, "of before") is first
@@ -59,7 +59,7 @@ def test_a_report_is_made_once_and_anew_when_a_run_ended(study):
     # Opened anew it counts from the start, and is still not taken for the one before.
     watched.close()
     watched.look()
-    assert parts.mark(watched) not in (first.mark, second.mark)
+    assert watched.mark not in (first.mark, second.mark)
 
 
 def test_the_report_has_the_numbers_of_the_state(study):
@@ -95,7 +95,7 @@ def test_reports_take_a_small_share_of_the_time(study, monkeypatch):
     # Somebody who has none gets the last one meanwhile.
     assert parts.newest(watched, None) is second
     now[0] += later.wait
-    assert parts.newest(watched, second.mark).mark == parts.mark(watched)
+    assert parts.newest(watched, second.mark).mark == watched.mark
 
 
 def test_where_scoring_is_refused_there_is_no_report_but_a_reason(tmp_path):

@@ -2,7 +2,6 @@
 
 import asyncio
 import math
-import secrets
 import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any, NamedTuple
@@ -55,7 +54,6 @@ class Parts:
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._kept: dict[str, Part] = {}
-        self._opened: dict[str, tuple[object, str]] = {}
         self.time = TimeShare(SHARE, ALLOWANCE, clock=clock)
 
     def newest(self, watched: Watched, have: str | None) -> Part | None:
@@ -63,22 +61,13 @@ class Parts:
 
         Where it would take more than our share of the time, that is said by `wait`.
         """
-        mark, known = self.mark(watched), self._kept.get(watched.name)
+        mark, known = watched.mark, self._kept.get(watched.name)
         if known is None or known.mark != mark:
             if wait := self.time.wait():
                 old = known is not None and known.mark != have
                 return known if old else Part(mark, "", wait=wait)
             known = self._kept[watched.name] = self._make(watched, mark)
         return None if known.mark == have else known
-
-    def mark(self, watched: Watched) -> str:
-        """Say of which whole runs a report made now would be: two of the same mark have the same numbers."""
-        live = watched.live
-        # Not how much was read alone: a study that is opened anew, or a server that comes back, begins to count again.
-        if watched.name not in self._opened or self._opened[watched.name][0] is not live:
-            self._opened[watched.name] = live, secrets.token_hex(4)
-        read = (0, 0) if live is None else live.table.mark
-        return f"{self._opened[watched.name][1]}-{read[0]}-{read[1]}"
 
     def _make(self, watched: Watched, mark: str) -> Part:
         with self.time.spent():

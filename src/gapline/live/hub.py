@@ -32,6 +32,11 @@ class Watched:
         self.channel = Channel(start=int(time.time() * 10))
         self.lock = asyncio.Lock()
 
+    @property
+    def mark(self) -> str:
+        """By what the whole runs are known: a report that is made of the same has the same numbers."""
+        return "" if self.live is None else self.live.mark
+
     def look(self) -> Document:
         """Return the state of this moment; where it is not there or cannot be read, that is its state."""
         began = time.monotonic()

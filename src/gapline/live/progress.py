@@ -29,7 +29,6 @@ from gapline.text import counted
 # Of the standard error of a run that failed.
 MOST_BYTES, MOST_LINES = 4096, 10
 MOST_FAILURES = MOST_EVENTS = 50
-LEFT = (CellState.MISSING, CellState.INTERRUPTED, CellState.QUARANTINED)
 
 
 Kind = Literal["began", "incumbent", "ended", "failed", "interrupted", "rejected", "beaten", "alarm", "runner"]
@@ -53,14 +52,6 @@ class EventLog:
         return list(self._kept)
 
 
-def count_stages(follower: Follower) -> Counter[CellState]:
-    """Count cells by their stage."""
-    found: Counter[CellState] = Counter()
-    for (stage, _), number in follower.stages.items():
-        found[stage] += number
-    return found
-
-
 def coverage_states(stages: Counter[CellState]) -> dict[str, int]:
     """Return the stages by the words of `Coverage`: what was changed afterwards has no whole attempt either."""
     return {
@@ -74,15 +65,9 @@ def coverage_states(stages: Counter[CellState]) -> dict[str, int]:
 def seconds_left(follower: Follower, elapsed: dict[Followed, float]) -> tuple[float, float]:
     """Return the seconds of solving that are left, and about how long they take with as many runs at a time as now."""
     rests = [max(0.0, one.cell.horizon - elapsed.get(one, 0.0)) for one in follower.running()]
-    # By horizons, which are few, and not by cells.
-    waiting: Counter[float] = Counter()
-    for (stage, horizon), number in follower.stages.items():
-        waiting[horizon] += number if stage in LEFT else 0
-    work = sum(rests) + sum(horizon * number for horizon, number in waiting.items())
+    work = sum(rests) + sum(horizon * number for horizon, number in follower.horizons.items())
     # The last ones do not spread over all slots: a run takes its horizon however many cores stand idle.
-    return work, max(
-        work / max(1, len(rests)), max([*rests, *(h for h, number in waiting.items() if number)], default=0.0)
-    )
+    return work, max([work / max(1, len(rests)), *rests, *follower.horizons])
 
 
 def failure_of(one: Followed) -> dict[str, Any] | None:
@@ -150,9 +135,8 @@ class RunnerWatch:
 
     def look(self, follower: Follower) -> Runner:
         """Say who runs the study, given the cells that were begun and those that are left."""
-        running, left = follower.running(), follower.count(*LEFT)
+        running, left, waiting = follower.running(), follower.left, follower.stages[CellState.UNCHECKED]
         alive = self._is_alive(follower.claimants)
-        waiting = follower.count(CellState.UNCHECKED)
         # A runner that checks gives the verdict on its last run after that run has ended.
         checks = waiting and alive and "--no-check" not in read_options(self._study)
         if not running and not left and not checks:
@@ -167,11 +151,9 @@ class RunnerWatch:
         if running:
             words = f"the runner is gone; {counted(len(running), 'run')} of it {_are(len(running))} being cleared up"
             return Runner(Phase.STOPPED, False, words, resume)
-        if follower.count(CellState.MISSING) == len(follower.cells):
+        if follower.stages[CellState.MISSING] == len(follower.cells):
             return Runner(Phase.NOT_BEGUN, False, "nothing was run yet", resume)
-        return Runner(
-            Phase.STOPPED, False, f"{_why(follower.open.values())}; {counted(left, 'run')} {_are(left)} left", resume
-        )
+        return Runner(Phase.STOPPED, False, f"{_why(follower.open)}; {counted(left, 'run')} {_are(left)} left", resume)
 
     def _is_alive(self, claimants: Iterable[Claimant]) -> bool | None:
         """Say whether any runner is known to live; None where one may, on another machine."""

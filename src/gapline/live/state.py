@@ -1,5 +1,6 @@
 """A study as it is at this moment: one document, made anew of what changed at each look."""
 
+import secrets
 import time
 from collections.abc import Callable
 from functools import cached_property
@@ -24,16 +25,7 @@ from gapline.live.arms import ArmBounds
 from gapline.live.bounds import Against, Bounds, bound_runs
 from gapline.live.follow import Changes, Followed, Follower
 from gapline.live.open_runs import View, best_possible, is_certified, open_run, read_views, scale_of
-from gapline.live.progress import (
-    LEFT,
-    EventLog,
-    RunnerWatch,
-    count_stages,
-    coverage_states,
-    failure_of,
-    newest_failures,
-    seconds_left,
-)
+from gapline.live.progress import EventLog, RunnerWatch, coverage_states, failure_of, newest_failures, seconds_left
 from gapline.live.table import SHARE, Table, find_part_alarms
 from gapline.live.time_share import TimeShare
 from gapline.native.kernel_formulas import is_beaten
@@ -68,12 +60,18 @@ class LiveStudy:
         self._failures: dict[RunKey, Document] = {}
         self._running_alarms: dict[str, Document] = {}
         self._rung: set[str] = set()
+        self._opened = secrets.token_hex(4)
         self._fairness: Document = {}
         self._fairness_time = TimeShare(SHARE, clock=clock)
 
     def close(self) -> None:
         """Let go of the files."""
         self.follower.close()
+
+    @property
+    def mark(self) -> str:
+        """By what the whole runs are known; a study that is opened anew begins to count again under another name."""
+        return f"{self._opened}-{self.table.fulls}-{self.table.joined}"
 
     def pinned_cores(self) -> set[int]:
         """Return the cores of this machine that runs under way are pinned to."""
@@ -88,7 +86,7 @@ class LiveStudy:
         self._take(changes, first=first)
         self.table.stale |= changes.rewritten or (first and bool(changes.moved))
         running = frozenset(one.directory.name for one in self.follower.running())
-        in_progress = bool(running or self.follower.count(*LEFT))
+        in_progress = bool(running or self.follower.left)
         if self.table.is_due or (self.table.is_unjudged and not in_progress):
             self.table.read_all(running, in_progress=in_progress)
             # These runs are in the table already, or out of it.
@@ -216,7 +214,7 @@ class LiveStudy:
         return reference, best
 
     def _document(self) -> Document:
-        stages = count_stages(self.follower)
+        stages = self.follower.stages
         runner = self._runner.look(self.follower)
         if self._runner_words not in (None, runner.words):
             self._events.add("runner", runner.words)
@@ -236,7 +234,7 @@ class LiveStudy:
                 "planned": len(self.follower.cells),
                 **{stage.value: stages[stage] for stage in CellState if stage is not CellState.NOISY},
                 "failed": len(self._failures),
-                "left": sum(stages[stage] for stage in LEFT),
+                "left": self.follower.left,
                 "statuses": self.table.counts.statuses,
                 "seconds_left": round(work, 1),
                 "time_left": round(about, 1) if runner.phase == "running" else None,
