@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 # Not in the thread that needs it: pytest rewrites what it imports, and two threads cannot do that at once.
 from torture.crowd import apply
+
 from patience import PATIENCE
 
 # Tests wait for looks: these are taken more often than for people.

@@ -3,7 +3,7 @@
 import hashlib
 import shlex
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -211,14 +211,15 @@ def _read_cell(cell: Path, index: Index, reuse: Reuse) -> tuple[list[Seen], Cell
 
 def campaign_of_journals(
     traces: list[RunTrace],
-    tally: Tally,
+    tally: Tally | None = None,
     *,
-    source: str,
-    problems: list[str],
-    notes: list[str],
+    source: str = "",
+    problems: Sequence[str] = (),
+    notes: Sequence[str] = (),
     facts: dict[str, str] | None = None,
 ) -> Campaign:
     """Make a campaign of the runs that count, with what is beside them."""
+    tally = tally or Tally()
     _make_uniform(traces)
     campaign = campaign_from_traces(traces, sources=[source], facts=facts or {}, problems=problems, notes=notes)
     diagnostics = replace(

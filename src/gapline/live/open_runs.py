@@ -20,7 +20,7 @@ from gapline.contract.number_limits import INFINITE
 from gapline.contract.tables import RunKey, VerdictCode
 from gapline.envelope.build import Envelopes, Unchecked, build_envelopes
 from gapline.errors import GaplineError
-from gapline.journal.campaign import Tally, campaign_of_journals, trace_of
+from gapline.journal.campaign import campaign_of_journals, trace_of
 from gapline.journal.read import Journal
 from gapline.live.bounds import OpenRun
 from gapline.live.follow import Followed
@@ -121,7 +121,7 @@ def _read_views(
     cells: Sequence[Followed], before: Sequence[View | None], traces: list[RunTrace], contract: Contract
 ) -> tuple[list[View], Campaign, Envelopes]:
     trusting = contract.objective.validation == "checker"
-    campaign = campaign_of_journals(traces, Tally(), source="", problems=[], notes=[])
+    campaign = campaign_of_journals(traces)
     scale = scale_of(campaign, contract)
     envelopes = build_envelopes(
         campaign, transform=scale, unchecked=Unchecked.TRUST_SOLVER if trusting else Unchecked.REFUSE

@@ -16,7 +16,7 @@ from gapline.contract.ladders import find_ladders
 from gapline.contract.plan import Plan
 from gapline.contract.tables import RunKey
 from gapline.errors import GaplineError
-from gapline.journal.campaign import Tally, campaign_of_journals, trace_of
+from gapline.journal.campaign import campaign_of_journals, trace_of
 from gapline.journal.fairness import summarise_fairness
 from gapline.journal.plan_coverage import CellState, planned_cells
 from gapline.journal.read import Journal
@@ -49,8 +49,7 @@ class LiveStudy:
         self.table = Table(self.path, self.contract, self.follower.index, clock=clock)
         self.against = Against(self.path, self.contract)
         self.views: dict[RunKey, View] = {}
-        nothing = campaign_of_journals([], Tally(), source="", problems=[], notes=[])
-        cells = planned_cells(nothing, self.contract, {})
+        cells = planned_cells(campaign_of_journals([]), self.contract, {})
         ladders = [list(steps) for steps in find_ladders(cells, self.contract.arms).values()]
         self.arm_bounds = ArmBounds(cells, self.against, ladders)
         self._maximised = frozenset(name for name, sense in self.contract.senses.items() if sense == "max")
@@ -191,8 +190,7 @@ class LiveStudy:
 
     @cached_property
     def _stated_scale(self) -> Scale:
-        nothing = campaign_of_journals([], Tally(), source="", problems=[], notes=[])
-        return scale_of(nothing, self.contract)
+        return scale_of(campaign_of_journals([]), self.contract)
 
     @property
     def scale(self) -> Scale:

@@ -15,7 +15,7 @@ from gapline.contract.contract import Contract
 from gapline.contract.tables import RUN_KEY, RunKey
 from gapline.envelope.build import Envelopes, build_envelopes
 from gapline.errors import GaplineError
-from gapline.journal.campaign import Tally, build_campaign, campaign_of_journals, survey_study
+from gapline.journal.campaign import build_campaign, campaign_of_journals, survey_study
 from gapline.journal.index import Index
 from gapline.journal.plan_coverage import runs_of_contract
 from gapline.journal.rebuild import Reused, standing_campaign
@@ -142,9 +142,7 @@ class Table:
         study, scores = self.study, self.scores
         if study is None or scores is None or not self._is_separable(study):
             return False
-        campaign = campaign_of_journals(
-            list(traces), Tally(), source=str(self.path), problems=[], notes=[], facts=dict(study.campaign.facts)
-        )
+        campaign = campaign_of_journals(list(traces), source=str(self.path), facts=dict(study.campaign.facts))
         kept, removed = runs_of_contract(campaign, self.contract, cells=True)
         part = score_part(study, kept, self.contract)
         label, known = part.references[0].label, study.references[0].label
