@@ -10,7 +10,7 @@ import polars as pl
 
 from gapline.contract.instance_set import NO_SOLUTION, InstanceSet, decide_instance_set
 from gapline.contract.tables import RUN_KEY, RunKey
-from gapline.live.bounds import Against, Bounds, bound_means, bound_unbegun, is_decided
+from gapline.live.bounds import Bounds, LiveReading, bound_means, bound_unbegun, is_decided
 from gapline.live.table import Latest, Table
 from gapline.report.order import order_arms
 from gapline.report.reading_text import number_or_overflow
@@ -87,17 +87,17 @@ _ENDS = {"low": pl.Float64, "high": pl.Float64}
 class ArmBounds:
     """The planned cells with the weight of each in the mean of its arm, as it will be when all of them are done."""
 
-    def __init__(self, cells: pl.DataFrame, against: Against, ladders: Sequence[Sequence[str]]) -> None:
-        self._against = against
+    def __init__(self, cells: pl.DataFrame, reading: LiveReading, ladders: Sequence[Sequence[str]]) -> None:
+        self._reading = reading
         self._cells, self._ladders = cells, ladders
-        self._tier_two = frozenset(against.tier_two)
+        self._tier_two = frozenset(reading.tier_two)
         self.ranked = decide_instance_set(cells, tier_two=self._tier_two, ladders=ladders)
         self._place = {RunKey(*row): place for place, row in enumerate(cells.select(RUN_KEY).iter_rows())}
-        self._weights = run_weights(cells, by=["arm"], weighting=against.weighting) if self._place else np.empty(0)
+        self._weights = run_weights(cells, by=["arm"], weighting=reading.weighting) if self._place else np.empty(0)
         arms = cells["arm"].to_numpy()
         self._rows = {arm: np.flatnonzero(arms == arm) for arm in sorted(set(arms.tolist()))}
         self._ranking: Latest[dict[str, Any]] = Latest()
-        self._ends: dict[str, Latest[pl.DataFrame]] = {kernel.name: Latest() for kernel in against.kernels}
+        self._ends: dict[str, Latest[pl.DataFrame]] = {kernel.name: Latest() for kernel in reading.kernels}
 
     def describe(self, arms: Iterable[str]) -> None:
         """Rank these arms no longer, because their runs say that they are of tier 2."""
@@ -109,7 +109,7 @@ class ArmBounds:
         """Return the ranks of the arms on the cells that all of them have finished; made anew where runs joined."""
 
         def work() -> dict[str, Any]:
-            return rank_finished(table.scores, self._cells, self.ranked, weighting=self._against.weighting)
+            return rank_finished(table.scores, self._cells, self.ranked, weighting=self._reading.weighting)
 
         return self._ranking.of((table.mark, self._tier_two), work)
 
@@ -121,13 +121,13 @@ class ArmBounds:
             kernel.name: self._of_kernel(
                 kernel, table, {key: bounds[place] for key, bounds in running.items()}, best_known
             )
-            for place, kernel in enumerate(self._against.kernels)
+            for place, kernel in enumerate(self._reading.kernels)
         }
 
     def _of_kernel(
         self, kernel: Kernel, table: Table, running: Mapping[RunKey, Bounds], best_known: BestKnown
     ) -> dict[str, Any]:
-        mark = (table.mark, id(self._against.snapshot), tuple(table.bounds.values()))
+        mark = (table.mark, id(self._reading.snapshot), tuple(table.bounds.values()))
         known = self._ends[kernel.name].of(mark, lambda: self._known_ends(kernel, table.scores, best_known))
         low, high = known["low"].to_numpy().copy(), known["high"].to_numpy().copy()
         settled = known["settled"].to_numpy()

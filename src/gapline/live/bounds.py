@@ -204,7 +204,7 @@ def _scores(runs: Sequence[OpenRun], kernels: Sequence[Kernel], weight: TimeWeig
     )
 
 
-class Against:
+class LiveReading:
     """The choices of a contract: kernels, the first of which leads, weight, and the snapshot that it names.
 
     Arms of simplified models are of tier 2. `problem` says what of the choices cannot be used.

@@ -22,7 +22,7 @@ from gapline.journal.plan_coverage import CellState, planned_cells
 from gapline.journal.read import Journal
 from gapline.journal.verdicts import Verdicts, verdicts_of
 from gapline.live.arms import ArmBounds
-from gapline.live.bounds import Against, Bounds, bound_runs
+from gapline.live.bounds import Bounds, LiveReading, bound_runs
 from gapline.live.follow import Changes, Followed, Follower
 from gapline.live.open_runs import View, best_possible, is_certified, open_run, read_views, scale_of
 from gapline.live.progress import EventLog, RunnerWatch, coverage_states, failure_of, newest_failures, seconds_left
@@ -47,11 +47,11 @@ class LiveStudy:
         checker = self.contract.objective.checker
         self.follower = Follower(self.path, plan.cells, checked=checked, checker=checker, clock=clock)
         self.table = Table(self.path, self.contract, self.follower.index, clock=clock)
-        self.against = Against(self.path, self.contract)
+        self.reading = LiveReading(self.path, self.contract)
         self.views: dict[RunKey, View] = {}
         cells = planned_cells(campaign_of_journals([]), self.contract, {})
         ladders = [list(steps) for steps in find_ladders(cells, self.contract.arms).values()]
-        self.arm_bounds = ArmBounds(cells, self.against, ladders)
+        self.arm_bounds = ArmBounds(cells, self.reading, ladders)
         self._maximised = frozenset(name for name, sense in self.contract.senses.items() if sense == "max")
         self._runner = RunnerWatch(self.path, clock=clock)
         self._runner_words: str | None = None
@@ -92,7 +92,7 @@ class LiveStudy:
             self._take(Changes(self.follower.use_judge(self.table.judge)), first=True)
         if self.table.study is not None:
             self.arm_bounds.describe(self.table.study.tier_two)
-            self.against.use(self.table.study.snapshot)
+            self.reading.use(self.table.study.snapshot)
         self._view([one for one in changes.grown if one.stage is CellState.RUNNING])
         return self._document()
 
@@ -176,8 +176,8 @@ class LiveStudy:
 
     def _bounds(self) -> dict[RunKey, list[Bounds]]:
         """Say between which values the scores of the runs under way lie."""
-        snapshot, weight, kernels = self.against.snapshot, self.against.weight, self.against.kernels
-        if snapshot is None or weight is None or not kernels or self.against.scaled_time:
+        snapshot, weight, kernels = self.reading.snapshot, self.reading.weight, self.reading.kernels
+        if snapshot is None or weight is None or not kernels or self.reading.scaled_time:
             return {}
         now, runs = self._clock(), {}
         for key, view in self.views.items():
@@ -198,16 +198,16 @@ class LiveStudy:
         return self._stated_scale if self.table.study is None else self.table.study.envelopes.scale
 
     def _reference(self, instance: str) -> float | None:
-        return self.against.reference(instance, self.scale)
+        return self.reading.reference(instance, self.scale)
 
     def _best_known(self, instance: str) -> tuple[float | None, float | None]:
         """Return the reference of an instance, and the best value that is possible."""
-        reference, snapshot = self._reference(instance), self.against.snapshot
+        reference, snapshot = self._reference(instance), self.reading.snapshot
         if reference is None or snapshot is None:
             return None, None
         certified = is_certified(snapshot, instance)
         best = best_possible(
-            instance, reference, certified=certified, bounds=self.table.bounds, tolerance=self.against.tolerance
+            instance, reference, certified=certified, bounds=self.table.bounds, tolerance=self.reading.tolerance
         )
         return reference, best
 
@@ -260,7 +260,7 @@ class LiveStudy:
             if len(view.objective) and (reference := self._reference(key.instance)) is not None
         }
         objectives, references = np.array(list(known.values())).reshape(-1, 2).T
-        gaps = {kernel.name: kernel(objectives, references).tolist() for kernel in self.against.kernels if known}
+        gaps = {kernel.name: kernel(objectives, references).tolist() for kernel in self.reading.kernels if known}
         return {key: {name: column[place] for name, column in gaps.items()} for place, key in enumerate(known)}
 
     def _elapsed(self, one: Followed) -> float:
@@ -271,7 +271,7 @@ class LiveStudy:
     def _run_document(self, view: View, bounds: list[Bounds] | None, gaps: dict[str, float] | None) -> Document:
         one, key = view.followed, view.key
         reference, best = self._best_known(key.instance)
-        each = None if bounds is None else dict(zip((k.name for k in self.against.kernels), bounds, strict=True))
+        each = None if bounds is None else dict(zip((k.name for k in self.reading.kernels), bounds, strict=True))
         return {
             **key._asdict(),
             "panel": one.cell.instance.panel,
@@ -324,7 +324,7 @@ class LiveStudy:
         for key, view in self.views.items():
             reference = self._reference(key.instance)
             best = float(view.objective[-1]) if len(view.objective) else np.inf
-            if reference is None or not is_beaten(best, reference, self.against.tolerance):
+            if reference is None or not is_beaten(best, reference, self.reading.tolerance):
                 continue
             if key.instance not in found or best < found[key.instance]["best"]:
                 found[key.instance] = {

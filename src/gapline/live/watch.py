@@ -1,8 +1,10 @@
 """`gapline watch`: the state of a study in a terminal, or as plain lines in a pipe."""
 
+import math
 import sys
 import textwrap
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -42,13 +44,8 @@ def values_drawn(time: Sequence[float], value: Sequence[float], *, end: float, w
     >>> values_drawn([0.0, 5.0], [1.0, 0.25], end=10.0, width=4)
     [1.0, 1.0, 0.25, 0.25]
     """
-    found, place = [], 0
-    for column in range(width):
-        moment = (column + 0.5) * end / width
-        while place + 1 < len(time) and time[place + 1] <= moment:
-            place += 1
-        found.append(value[place])
-    return found
+    moments = [(column + 0.5) * end / width for column in range(width)]
+    return [value[max(0, bisect_right(time, moment) - 1)] for moment in moments]
 
 
 WIDTH = 80
@@ -128,7 +125,8 @@ def arm_lines(state: State, curves: State | None, width: int = WIDTH, *, legend:
     rows = {row["arm"]: row for row in state["arms"]}
     ranking = state.get("ranking") or {"arms": {}, "words": ""}
     placed = ranking["arms"].get(lead, {})
-    names = sorted({*rows, *bounds}, key=lambda name: (*_rank_key(placed.get(name)), name))
+    ranks = {name: one["rank"] for name, one in placed.items() if one["rank"] is not None}
+    names = sorted({*rows, *bounds}, key=lambda name: (ranks.get(name, math.inf), name))
     if not names:
         return []
     is_open = any(one["open"] for one in bounds.values())
@@ -151,11 +149,10 @@ def arm_lines(state: State, curves: State | None, width: int = WIDTH, *, legend:
         shown = _mean(score, 5)
         runs = 0 if row is None else row["runs"]
         arm = short[printable(name)]
-        one = placed.get(name)
-        rank = f"{'-' if one is None or one['rank'] is None else one['rank']:>4} " if placed else ""
+        rank = f"{ranks.get(name, '-'):>4} " if placed else ""
         line = f"{rank}{arm}{' ' * (room - cells(arm))} {runs:>5} {shown:>10}"
         if is_common:
-            line += f" {'-' if one is None else _mean(one['mean'], 4):>8}"
+            line += f" {_mean(placed[name]['mean'], 4) if name in placed else '-':>8}"
         lines.append((line + (f"  {known:>17}" if is_open else "") + spark).rstrip())
     lines += wrapped([ranking["words"]] if ranking["words"] else [], width)
     decided = [pair for pair in state["bounds"].get(lead, {}).get("pairs", []) if pair["decided"]]
@@ -165,11 +162,6 @@ def arm_lines(state: State, curves: State | None, width: int = WIDTH, *, legend:
         lines.append(f"decided: {', '.join(words)}{more}")
     whole = {name: form for name, form in short.items() if form != name}
     return [*lines, *(legend_lines(whole, width) if legend else ())]
-
-
-def _rank_key(placed: State | None) -> tuple[bool, int]:
-    rank = None if placed is None else placed["rank"]
-    return (True, 0) if rank is None else (False, rank)
 
 
 def _mean(score: float | str | None, digits: int) -> str:
