@@ -3,6 +3,7 @@
 import asyncio
 import math
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from gapline.live.channel import Channel, Client, encode, now_stamp
 from gapline.live.guard import POLICY, Connections
 from gapline.live.hub import Hub, Watched
 from gapline.live.state import LiveStudy
-from gapline.live.table import curves_document
+from gapline.live.table import Latest, curves_document
 from gapline.live.time_share import TimeShare
 from gapline.report.page.build import build_live_page, build_page, build_part
 from gapline.report.reading_text import score_document
@@ -112,7 +113,7 @@ class Answers:
         self._hub = hub
         self._connections = connections
         self._heavy = asyncio.Lock()
-        self._kept: dict[tuple[str, str], tuple[int, bytes]] = {}
+        self._kept: defaultdict[tuple[str, str], Latest[bytes]] = defaultdict(Latest)
         self._parts = Parts()
 
     def app(self) -> Starlette:
@@ -184,13 +185,13 @@ class Answers:
         watched = self._asked(request)
         await self._hub.fresh(watched)
         async with self._heavy, watched.lock:
-            known = self._kept.get((what, watched.name))
-            if known is None or known[0] != watched.channel.number:
-                live = watched.live
-                found = {} if live is None else await asyncio.to_thread(make, live)
-                known = watched.channel.number, encode({"id": watched.channel.number} | found)
-                self._kept[what, watched.name] = known
-        return Response(known[1], media_type=JSON)
+            live, number = watched.live, watched.channel.number
+
+            def work() -> bytes:
+                return encode({"id": number} | ({} if live is None else make(live)))
+
+            body = await asyncio.to_thread(self._kept[what, watched.name].of, number, work)
+        return Response(body, media_type=JSON)
 
     async def events(self, request: Request) -> Response:
         """Answer with the stream of changes until either side ends."""
