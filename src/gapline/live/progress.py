@@ -23,7 +23,6 @@ from gapline.journal.plan_coverage import CellState
 from gapline.live.channel import now_stamp
 from gapline.live.follow import Followed, Follower
 from gapline.run.campaign import read_options, resume_command
-from gapline.run.resume import FAILURES
 from gapline.text import counted
 
 # Of the standard error of a run that failed.
@@ -72,16 +71,15 @@ def seconds_left(follower: Follower, elapsed: dict[Followed, float]) -> tuple[fl
 
 def failure_of(one: Followed) -> dict[str, Any] | None:
     """Return how a done run failed, with the last lines of its standard error; None where it did not."""
-    counting = one.counting
-    if counting is None or counting.outcome.status not in FAILURES or counting.outcome.ending is None:
+    counting = one.record.counting
+    if counting is None or counting.failure is None or counting.ending is None:
         return None
-    ending = counting.outcome.ending
     return {
         **one.key._asdict(),
-        "status": counting.outcome.status.value,
-        "cause": ending.signal or f"exit code {ending.exit_code}",
-        "elapsed": ending.elapsed,
-        "stderr": last_lines(counting.outcome.path.with_name(ERROR_LOG)),
+        "status": counting.status.value,
+        "cause": counting.failure,
+        "elapsed": counting.ending.elapsed,
+        "stderr": last_lines(counting.path.with_name(ERROR_LOG)),
     }
 
 
