@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, overload
+from typing import Any, BinaryIO, overload
 
 import msgspec
 
@@ -119,15 +119,36 @@ class Events(Sequence[Event]):
             for index in range(len(self)):
                 yield self._event(index, self._solution(index, stream))
 
-    def after(self, place: int) -> "Events":
-        """Return the events from a place on."""
-        found = Events(self._path)
-        found._sequence, found._is_candidate = self._sequence[place:], self._is_candidate[place:]
-        found._numbers = {name: column[place:] for name, column in self._numbers.items()}
-        found._place, found._reason = self._place[place:], self._reason[place:]
-        found._reasons, found._names = dict(self._reasons), list(self._names)
-        found._has_solutions = self._has_solutions
-        return found
+    def keep(self, places: Sequence[int], bound: int | None) -> None:
+        """Forget all events but those at some places, and what the one at `bound` says of a bound."""
+        aside = [] if bound is None or bound in places else [bound]
+
+        def pick(column: "array[Any]") -> "array[Any]":
+            return array(column.typecode, [column[place] for place in (*places, *aside)])
+
+        self._sequence, self._is_candidate = pick(self._sequence), pick(self._is_candidate)
+        self._place, self._reason = pick(self._place), pick(self._reason)
+        self._numbers = {name: pick(column) for name, column in self._numbers.items()}
+        if aside:
+            # No candidate any more: that one was counted.
+            self._is_candidate[-1], self._place[-1], self._reason[-1] = 0, -1, 0
+            for name in {*self._numbers} - {"time", "bound"}:
+                self._numbers[name][-1] = math.nan
+
+    @property
+    def is_candidate(self) -> "array[int]":
+        """Whether each event is a candidate."""
+        return self._is_candidate
+
+    @property
+    def has_solution(self) -> list[bool]:
+        """Whether each event has a solution."""
+        return [place >= 0 for place in self._place]
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why each candidate is rejected without asking a checker; empty where it is not."""
+        return [self._names[number] for number in self._reason]
 
     @property
     def sequences(self) -> "array[int]":

@@ -34,7 +34,9 @@ from gapline.journal.verdicts import Judge
 class GrowingJournal:
     """The journal of an attempt as far as it was read: `journal` is what `read_journal` makes of the same bytes.
 
-    `place` is the byte at which the next look begins; `starts` counts how often it was begun anew.
+    `place` is the byte at which the next look begins, `stamp` the time of the last event, 0 before the first; `starts`
+    counts how often it was begun anew. Of events that are no longer in it, `forgotten` counts how many were captured,
+    rejected, late and unchecked, and `reasons` why they were rejected.
     """
 
     def __init__(self, attempt: Path) -> None:
@@ -47,13 +49,10 @@ class GrowingJournal:
         self.journal = Journal(self.path)
         self.place = self.lines = 0
         self.starts += 1
+        self.stamp = 0.0
+        self.forgotten: Counter[str] = Counter()
+        self.reasons: Counter[str] = Counter()
         self._file: tuple[int, int] | None = None
-
-    @property
-    def stamp(self) -> float:
-        """The time of the last event that was read, 0 before the first."""
-        times = self.journal.events.column("time")
-        return times[-1] if times else 0.0
 
     def look(self) -> bool:
         """Read the whole lines that were added; return whether there were any, or the journal was begun anew."""
@@ -72,6 +71,7 @@ class GrowingJournal:
                 self._file = file
                 stream.seek(self.place)
                 self.lines, self.place = read_lines(self.journal, stream, self.lines, self.place)
+            self.stamp = max([self.stamp, *self.journal.events.column("time")[-1:]])
         except FileNotFoundError:
             return False
         except OSError as error:
@@ -287,7 +287,7 @@ class Follower:
         one.stage = CellState.RUNNING
         if one.growing is None or not one.growing.look():
             return False
-        latest = self._clock() - (one.growing.stamp if len(one.growing.journal.events) else -START_WITHIN)
+        latest = self._clock() - (one.growing.stamp or -START_WITHIN)
         one.began = latest if one.began is None else min(one.began, latest)
         return True
 

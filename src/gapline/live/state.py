@@ -152,7 +152,7 @@ class LiveStudy:
         ready = [one for one in grown if one.growing is not None and one.growing.journal.order is not None]
         if not ready:
             return
-        views, campaign, envelopes = read_views(ready, self.contract, self._maximised, self.views)
+        views, campaign, envelopes = read_views(ready, self.contract, self._maximised)
         for view in views:
             known = self.views.get(view.key)
             self.views[view.key] = view
