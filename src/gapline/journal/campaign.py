@@ -345,7 +345,7 @@ def _judge(
     if not by_checker:
         code[waiting] = VerdictCode.VALID
         return code
-    solved, judged = np.array(events.has_solution, np.bool_), {} if verdicts is None else verdicts.by_sequence
+    solved, judged = np.array(events.places) >= 0, {} if verdicts is None else verdicts.by_sequence
     for place in np.flatnonzero(waiting & ~solved).tolist():
         # No checker will ever be able to judge it, so it does not wait for one.
         reasons[place] = NO_SOLUTION
