@@ -72,6 +72,13 @@ class Outcome:
         return run_status(self.ending)
 
     @property
+    def failure(self) -> str | None:
+        """The signal or exit code of a run that failed; None where it did not."""
+        if self.ending is None or self.status not in (RunStatus.CRASHED, RunStatus.KILLED, RunStatus.MEMORY_LIMIT):
+            return None
+        return self.ending.signal or f"exit code {self.ending.exit_code}"
+
+    @property
     def disturbed(self) -> list[str]:
         """What disturbed the run from outside."""
         return [] if self.order is None or self.ending is None else disturbances(self.order, self.ending)

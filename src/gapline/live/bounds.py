@@ -204,7 +204,7 @@ def _scores(runs: Sequence[OpenRun], kernels: Sequence[Kernel], weight: TimeWeig
     )
 
 
-class Against:
+class LiveReading:
     """The choices of a contract: kernels, the first of which leads, weight, and the snapshot that it names.
 
     Arms of simplified models are of tier 2. `problem` says what of the choices cannot be used.
@@ -229,12 +229,10 @@ class Against:
         except GaplineError as error:
             self.problem = error.message
 
-    def use(self, snapshot: Snapshot | None) -> bool:
-        """Read against a snapshot from now on; return whether it is another one."""
-        if snapshot is self.snapshot:
-            return False
-        self.snapshot, self._known = snapshot, {}
-        return True
+    def use(self, snapshot: Snapshot | None) -> None:
+        """Read against a snapshot from now on."""
+        if snapshot is not self.snapshot:
+            self.snapshot, self._known = snapshot, {}
 
     def reference(self, instance: str, scale: Scale) -> float | None:
         """Return the reference of an instance on the scored scale, None where there is none to be used."""

@@ -5,7 +5,7 @@ import os
 import time
 import weakref
 from collections import Counter
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,7 +34,9 @@ from gapline.journal.verdicts import Judge
 class GrowingJournal:
     """The journal of an attempt as far as it was read: `journal` is what `read_journal` makes of the same bytes.
 
-    `place` is the byte at which the next look begins; `starts` counts how often it was begun anew.
+    `place` is the byte at which the next look begins, `stamp` the time of the last event, 0 before the first; `starts`
+    counts how often it was begun anew. Of events that are no longer in it, `forgotten` counts how many were captured,
+    rejected, late and unchecked, and `reasons` why they were rejected.
     """
 
     def __init__(self, attempt: Path) -> None:
@@ -47,13 +49,10 @@ class GrowingJournal:
         self.journal = Journal(self.path)
         self.place = self.lines = 0
         self.starts += 1
+        self.stamp = 0.0
+        self.forgotten: Counter[str] = Counter()
+        self.reasons: Counter[str] = Counter()
         self._file: tuple[int, int] | None = None
-
-    @property
-    def stamp(self) -> float:
-        """The time of the last event that was read, 0 before the first."""
-        times = self.journal.events.column("time")
-        return times[-1] if times else 0.0
 
     def look(self) -> bool:
         """Read the whole lines that were added; return whether there were any, or the journal was begun anew."""
@@ -72,6 +71,7 @@ class GrowingJournal:
                 self._file = file
                 stream.seek(self.place)
                 self.lines, self.place = read_lines(self.journal, stream, self.lines, self.place)
+            self.stamp = max([self.stamp, *self.journal.events.column("time")[-1:]])
         except FileNotFoundError:
             return False
         except OSError as error:
@@ -91,7 +91,7 @@ HERE_WITHIN, ELSEWHERE_WITHIN = 2.0, 90.0
 # The first line is written before the solver is started.
 START_WITHIN = 1.0
 
-
+LEFT = (CellState.MISSING, CellState.INTERRUPTED, CellState.QUARANTINED)
 _OPEN = frozenset({CellState.RUNNING, CellState.INTERRUPTED, CellState.QUARANTINED, CellState.UNCHECKED})
 
 
@@ -183,11 +183,8 @@ class Follower:
         weakref.finalize(self, self.index.close)
         self.cells = {(found := cell.directory(study)).name: Followed(cell, found) for cell in cells}
         self._names = list(self.cells)
-        self._missing = dict(self.cells)
-        # Begun and not done: what every look goes through.
-        self.open: dict[str, Followed] = {}
         self.claimants: set[Claimant] = set()
-        self.stages: Counter[tuple[CellState, float]] = Counter((CellState.MISSING, one.horizon) for one in cells)
+        self._count()
         self._listed = -1
         self._built: int | None = None
         self._turn = 0
@@ -198,12 +195,16 @@ class Follower:
         self.index.close()
 
     def running(self) -> list[Followed]:
-        """Return the cells that somebody works on, in the order in which they were begun."""
-        return [one for one in self.open.values() if one.stage is CellState.RUNNING]
+        """Return the cells that somebody works on."""
+        return [one for one in self.open if one.stage is CellState.RUNNING]
 
-    def count(self, *stages: CellState) -> int:
-        """Return how many cells are at some stages."""
-        return sum(number for (stage, _), number in self.stages.items() if stage in stages)
+    def _count(self) -> None:
+        """Count the cells by their stage, and the horizons of those that are `left`."""
+        # Begun and not done: what every look goes through.
+        self.open = [one for one in self.cells.values() if one.stage in _OPEN]
+        self.stages = Counter(one.stage for one in self.cells.values())
+        self.horizons = Counter(one.cell.horizon for one in self.cells.values() if one.stage in LEFT)
+        self.left = self.horizons.total()
 
     def look(self) -> Changes:
         """Read what was added since the last look."""
@@ -222,10 +223,12 @@ class Follower:
                 changes.grown.append(one)
         changes.rewritten |= self._campaign_was_written()
         if changes.rewritten and not self.first_look:
-            self._look_at_done(list(self._done()), changes)
+            self._look_at_done(self.cells.values(), changes)
         else:
             self._look_at_done(self._in_turn(), changes)
         self.first_look = False
+        if changes.moved:
+            self._count()
         return changes
 
     def _begun(self) -> list[Followed]:
@@ -236,23 +239,10 @@ class Follower:
             modified = folder.stat().st_mtime_ns
             if modified != self._listed:
                 with os.scandir(folder) as entries:
-                    new = [one for entry in entries if (one := self._missing.get(entry.name)) is not None]
+                    found = [one for entry in entries if (one := self.cells.get(entry.name)) is not None]
+                new = [one for one in found if one.stage is CellState.MISSING]
                 self._listed = _settled(modified)
-        return new + list(self.open.values())
-
-    def _move(self, one: Followed, stage: CellState) -> None:
-        """Let a cell be at a stage."""
-        if stage is one.stage:
-            return
-        name = one.directory.name
-        self.stages[one.stage, one.cell.horizon] -= 1
-        self.stages[stage, one.cell.horizon] += 1
-        one.stage = stage
-        for stages, cells in (({CellState.MISSING}, self._missing), (_OPEN, self.open)):
-            if stage in stages:
-                cells[name] = one
-            else:
-                cells.pop(name, None)
+        return new + self.open
 
     def _claimed_by(self, one: Followed) -> None:
         one.claimant = read_claimant(one.directory)
@@ -272,7 +262,7 @@ class Follower:
         one.seen = [self.index.read(attempt) for attempt in attempts_of(one.directory)]
         one.growing = one.began = one.ordered = None
         self._claimed_by(one)
-        self._move(one, self._settle(one))
+        one.stage = self._settle(one)
         one.judged = self._when_judged(one)
         if one.stage is CellState.MISSING:
             # Its folder is there: somebody may begin without a change of the one above, so that is listed again.
@@ -294,10 +284,10 @@ class Follower:
                 one.growing, one.began = GrowingJournal(last), None
                 with contextlib.suppress(OSError):
                     one.ordered = (last / ORDER_FILE).stat().st_mtime
-        self._move(one, CellState.RUNNING)
+        one.stage = CellState.RUNNING
         if one.growing is None or not one.growing.look():
             return False
-        latest = self._clock() - (one.growing.stamp if len(one.growing.journal.events) else -START_WITHIN)
+        latest = self._clock() - (one.growing.stamp or -START_WITHIN)
         one.began = latest if one.began is None else min(one.began, latest)
         return True
 
@@ -306,14 +296,12 @@ class Follower:
         if judge is None or judge == self.judge:
             return []
         self.judge = judge
-        moved = []
-        for one in self.cells.values():
-            before = one.stage
-            if before in (CellState.DONE, CellState.UNCHECKED):
-                self._move(one, self._settle(one))
-            if one.stage is not before:
-                moved.append((one, before))
-        return moved
+        before = [(one, one.stage) for one in self.cells.values()]
+        for one, stage in before:
+            if stage in (CellState.DONE, CellState.UNCHECKED):
+                one.stage = self._settle(one)
+        self._count()
+        return [(one, stage) for one, stage in before if one.stage is not stage]
 
     def _settle(self, one: Followed) -> CellState:
         record, counting = one.record, one.counting
@@ -346,18 +334,14 @@ class Follower:
         before, self._built = self._built, built
         return before is not None and before != built
 
-    def _done(self) -> Iterator[Followed]:
-        return (one for one in self.cells.values() if one.stage is CellState.DONE)
-
     def _in_turn(self) -> list[Followed]:
-        size = len(self._names)
-        here = [self.cells[self._names[(self._turn + k) % size]] for k in range(min(IN_TURN, size))]
-        self._turn = (self._turn + IN_TURN) % max(1, size)
-        return [one for one in here if one.stage is CellState.DONE]
+        names = (self._names[self._turn :] + self._names)[: min(IN_TURN, len(self._names))]
+        self._turn = (self._turn + IN_TURN) % max(1, len(self._names))
+        return [self.cells[name] for name in names]
 
-    def _look_at_done(self, cells: list[Followed], changes: Changes) -> None:
+    def _look_at_done(self, cells: Iterable[Followed], changes: Changes) -> None:
         for one in cells:
-            if one.modified and not self._is_new(one):
+            if one.stage is not CellState.DONE or (one.modified and not self._is_new(one)):
                 continue
             known = [seen.mark for seen in one.seen]
             self._look_at(one, frozenset())

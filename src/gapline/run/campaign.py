@@ -9,13 +9,14 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import msgspec
 
@@ -201,12 +202,12 @@ def read_options(study: Path) -> list[str]:
         return []
 
 
-def _options(
-    *, jobs: int | None, on: str | None, check: bool, pin: bool, order_seed: int | None, rerun_noisy: bool
-) -> tuple[str, ...]:
+def _options(choices: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the choices of a call as `gapline run` takes them."""
-    valued = {"--jobs": jobs, "--on": on, "--order-seed": order_seed}
-    flags = {"--rerun-noisy": rerun_noisy, "--no-check": not check, "--no-pin": not pin}
+    valued = {"--jobs": choices["jobs"], "--on": choices["on"], "--order-seed": choices["order_seed"]}
+    flags = {
+        "--rerun-noisy": choices["rerun_noisy"], "--no-check": not choices["check"], "--no-pin": not choices["pin"],
+    }  # fmt: skip
     words = [word for name, value in valued.items() if value is not None for word in (name, str(value))]
     return (*words, *(name for name, is_set in flags.items() if is_set))
 
@@ -252,21 +253,14 @@ def run_study(
         When a solver or the checker is missing: found out before anything is run.
     """
     place = read_place(on, jobs=jobs)
-    options = _options(jobs=jobs, on=on, check=check, pin=pin, order_seed=order_seed, rerun_noisy=rerun_noisy)
+    choices: dict[str, Any] = {
+        "jobs": jobs, "on": on, "check": check, "pin": pin, "order_seed": order_seed, "rerun_noisy": rerun_noisy,
+    }  # fmt: skip
+    options = _options(choices)
     study = Path(study_dir).absolute()
     if not is_utf8(study):
         alias = utf8_alias(study, on=on)
-        report = run_study(
-            alias,
-            jobs=jobs,
-            on=on,
-            check=check,
-            pin=pin,
-            order_seed=order_seed,
-            rerun_noisy=rerun_noisy,
-            progress=progress,
-            executor=executor,
-        )
+        report = run_study(alias, **choices, progress=progress, executor=executor)
         return _under_own_name(report, Path(study_dir), alias)
     contract = load_contract(study, files=True)
     if contract.time.clock != "wall":

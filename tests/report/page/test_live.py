@@ -82,7 +82,7 @@ def applied(browser):
 def test_the_state_of_the_page_after_changes_is_the_whole_state(applied, documents):
     pairs = itertools.pairwise(documents)
     changes = [
-        {"id": number, "at": "then", "looked": "before"} | difference(before, after).document()
+        {"id": number, "at": "then", "looked": "before"} | difference(before, after)
         for number, (before, after) in enumerate(pairs, 1)
     ]
     last = {"id": len(changes), "at": "then", "looked": "before"}
@@ -98,5 +98,5 @@ def test_a_trace_that_grows_beyond_what_is_sent_is_whole_on_the_page(applied, gr
         time = np.arange(float(size))
         states.append({"running": {"a/i/1": {"trace": {"time": thinned(time), "objective": thinned(-time)}}}})
     pairs = itertools.pairwise(states)
-    changes = [{"id": 1, "at": "", "looked": ""} | difference(one, other).document() for one, other in pairs]
+    changes = [{"id": 1, "at": "", "looked": ""} | difference(one, other) for one, other in pairs]
     assert applied(states[0], changes)["running"] == states[-1]["running"]

@@ -1,13 +1,13 @@
 """A study as it is at this moment: one document, made anew of what changed at each look."""
 
+import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from gapline.campaign.assembly import RunTrace
 from gapline.campaign.scale import Scale
@@ -16,27 +16,18 @@ from gapline.contract.ladders import find_ladders
 from gapline.contract.plan import Plan
 from gapline.contract.tables import RunKey
 from gapline.errors import GaplineError
-from gapline.journal.campaign import Tally, campaign_of_journals, trace_of
+from gapline.journal.campaign import campaign_of_journals, trace_of
 from gapline.journal.fairness import summarise_fairness
-from gapline.journal.plan_coverage import CellState
+from gapline.journal.plan_coverage import CellState, planned_cells
 from gapline.journal.read import Journal
 from gapline.journal.verdicts import Verdicts, verdicts_of
 from gapline.live.arms import ArmBounds
-from gapline.live.bounds import Against, Bounds, bound_runs
-from gapline.live.event_log import Happenings, Kind
+from gapline.live.bounds import Bounds, LiveReading, bound_runs
 from gapline.live.follow import Changes, Followed, Follower
 from gapline.live.open_runs import View, best_possible, is_certified, open_run, read_views, scale_of
-from gapline.live.progress import (
-    LEFT,
-    Runner,
-    RunnerWatch,
-    count_stages,
-    coverage_states,
-    failure_of,
-    newest_failures,
-    seconds_left,
-)
+from gapline.live.progress import EventLog, RunnerWatch, coverage_states, failure_of, newest_failures, seconds_left
 from gapline.live.table import SHARE, Table, find_part_alarms
+from gapline.live.time_share import TimeShare
 from gapline.native.kernel_formulas import is_beaten
 
 SCHEMA = "gapline.live/1"
@@ -56,27 +47,30 @@ class LiveStudy:
         checker = self.contract.objective.checker
         self.follower = Follower(self.path, plan.cells, checked=checked, checker=checker, clock=clock)
         self.table = Table(self.path, self.contract, self.follower.index, clock=clock)
-        self.against = Against(self.path, self.contract)
-        self.happenings = Happenings()
+        self.reading = LiveReading(self.path, self.contract)
         self.views: dict[RunKey, View] = {}
-        cells = self.table.cells()
+        cells = planned_cells(campaign_of_journals([]), self.contract, {})
         ladders = [list(steps) for steps in find_ladders(cells, self.contract.arms).values()]
-        self.arm_bounds = ArmBounds(cells, self.against, ladders)
+        self.arm_bounds = ArmBounds(cells, self.reading, ladders)
         self._maximised = frozenset(name for name, sense in self.contract.senses.items() if sense == "max")
         self._runner = RunnerWatch(self.path, clock=clock)
-        self._last_runner: Runner | None = None
+        self._runner_words: str | None = None
+        self._events = EventLog()
         self._failures: dict[RunKey, Document] = {}
         self._running_alarms: dict[str, Document] = {}
         self._rung: set[str] = set()
-        self._beaten: set[str] = set()
-        self._bounds: dict[RunKey, list[Bounds]] = {}
-        self._scale: Scale | None = None
-        self._counted = _OfTable(None)
-        self._fairness: tuple[float, Document] = (-np.inf, {})
+        self._opened = secrets.token_hex(4)
+        self._fairness: Document = {}
+        self._fairness_time = TimeShare(SHARE, clock=clock)
 
     def close(self) -> None:
         """Let go of the files."""
         self.follower.close()
+
+    @property
+    def mark(self) -> str:
+        """By what the whole runs are known; a study that is opened anew begins to count again under another name."""
+        return f"{self._opened}-{self.table.fulls}-{self.table.joined}"
 
     def pinned_cores(self) -> set[int]:
         """Return the cores of this machine that runs under way are pinned to."""
@@ -91,18 +85,15 @@ class LiveStudy:
         self._take(changes, first=first)
         self.table.stale |= changes.rewritten or (first and bool(changes.moved))
         running = frozenset(one.directory.name for one in self.follower.running())
-        in_progress = bool(running or self.follower.count(*LEFT))
+        in_progress = bool(running or self.follower.left)
         if self.table.is_due or (self.table.is_unjudged and not in_progress):
             self.table.read_all(running, in_progress=in_progress)
             # These runs are in the table already, or out of it.
             self._take(Changes(self.follower.use_judge(self.table.judge)), first=True)
         if self.table.study is not None:
             self.arm_bounds.describe(self.table.study.tier_two)
-            if self.against.use(self.table.study.snapshot):
-                for view in self.views.values():
-                    view.gaps = None
+            self.reading.use(self.table.study.snapshot)
         self._view([one for one in changes.grown if one.stage is CellState.RUNNING])
-        self._bound()
         return self._document()
 
     def _take(self, changes: Changes, *, first: bool) -> None:
@@ -111,13 +102,13 @@ class LiveStudy:
         for one, before in changes.moved:
             if one.stage is not CellState.RUNNING:
                 self.views.pop(one.key, None)
-                self._bounds.pop(one.key, None)
             self._failures.pop(one.key, None)
-            if one.stage is CellState.DONE and (failure := failure_of(one)) is not None:
+            failure = failure_of(one) if one.stage is CellState.DONE else None
+            if failure is not None:
                 self._failures[one.key] = failure
             if first:
                 continue
-            self._tell(one, before)
+            self._note_move(one, before, failure)
             if one.stage is CellState.DONE:
                 trace = self._trace(one)
                 if trace is None:
@@ -126,23 +117,22 @@ class LiveStudy:
                     traces.append(trace)
         self.table.join(traces)
 
-    def _tell(self, one: Followed, before: CellState) -> None:
-        say = self.happenings.add
+    def _note_move(self, one: Followed, before: CellState, failure: Document | None) -> None:
+        add = self._events.add
         if one.stage is CellState.RUNNING:
-            say(Kind.BEGAN, f"attempt {len(one.seen) + 1}", one.key)
+            add("began", f"attempt {len(one.seen) + 1}", one.key)
+        elif failure is not None:
+            last = f": {failure['stderr'][-1]}" if failure["stderr"] else ""
+            add("failed", f"{failure['status']} ({failure['cause']}){last}", one.key)
         elif one.stage is CellState.DONE:
             outcome = one.record.counting
-            failed = failure_of(one)
-            if failed is not None:
-                last = f": {failed['stderr'][-1]}" if failed["stderr"] else ""
-                say(Kind.FAILED, f"{failed['status']} ({failed['cause']}){last}", one.key)
-            elif outcome is not None and outcome.ending is not None:
-                say(Kind.ENDED, f"{outcome.status.value} after {outcome.ending.elapsed:.2f} s", one.key)
+            if outcome is not None and outcome.ending is not None:
+                add("ended", f"{outcome.status.value} after {outcome.ending.elapsed:.2f} s", one.key)
         elif one.stage in (CellState.INTERRUPTED, CellState.QUARANTINED):
             problems = [text for seen in one.seen[-1:] for text in seen.outcome.problems()]
-            say(Kind.INTERRUPTED, problems[0] if problems else one.stage.value, one.key)
+            add("interrupted", problems[0] if problems else one.stage.value, one.key)
         elif before is CellState.RUNNING:
-            say(Kind.ENDED, "whole; its candidates wait for a verdict", one.key)
+            add("ended", "whole; its candidates wait for a verdict", one.key)
 
     def _trace(self, one: Followed) -> RunTrace | None:
         """Return the run of a cell that is whole; None where only reading everything tells."""
@@ -151,9 +141,9 @@ class LiveStudy:
             return None
         label = study.campaign.facts.get("checker")
         verdicts = verdicts_of(counting.verdicts, lambda head: head.label == label)
-        if counting.outcome.asked and self.follower.checked and not isinstance(verdicts, Verdicts):
-            return None
         found = verdicts if isinstance(verdicts, Verdicts) else None
+        if counting.outcome.asked and self.follower.checked and found is None:
+            return None
         maximised = one.cell.instance.name in self._maximised
         return trace_of(counting.outcome, found, attempts=len(one.seen), asked=False, maximised=maximised)
 
@@ -162,21 +152,21 @@ class LiveStudy:
         ready = [one for one in grown if one.growing is not None and one.growing.journal.order is not None]
         if not ready:
             return
-        views, campaign, envelopes = read_views(ready, self.contract, self._maximised, self.views)
+        views, campaign, envelopes = read_views(ready, self.contract, self._maximised)
         for view in views:
             known = self.views.get(view.key)
             self.views[view.key] = view
             if len(view.raw) and (known is None or len(known.raw) != len(view.raw)):
-                self.happenings.add(Kind.INCUMBENT, f"{view.raw[-1]:.12g} at {view.time[-1]:.2f} s", view.key)
+                self._events.add("incumbent", f"{view.raw[-1]:.12g} at {view.time[-1]:.2f} s", view.key)
             if view.captured and view.rejected == view.captured and not (known and known.rejected):
                 why = ", ".join(view.reasons) or "rejected"
                 which = "its only candidate" if view.captured == 1 else f"all {view.captured} candidates"
-                self.happenings.add(Kind.REJECTED, f"{which} so far: {why}", view.key)
+                self._events.add("rejected", f"{which} so far: {why}", view.key)
         study = self.table.study
         if study is None or campaign is None or envelopes is None:
             return
         try:
-            alarms = find_part_alarms(study, replace(study, campaign=campaign, envelopes=envelopes))
+            alarms = find_part_alarms(study, campaign, envelopes)
         except GaplineError:
             return
         for alarm in alarms:
@@ -184,59 +174,56 @@ class LiveStudy:
                 checked = not self.follower.checked
                 self._running_alarms.setdefault(str(alarm), alarm.document() | {"checked": checked})
 
-    def _bound(self) -> None:
+    def _bounds(self) -> dict[RunKey, list[Bounds]]:
         """Say between which values the scores of the runs under way lie."""
-        self._bounds.clear()
-        if self.against.weight is None or not self.against.kernels or self.against.scaled_time:
-            return
-        now, runs, keys = self._clock(), [], []
+        snapshot, weight, kernels = self.reading.snapshot, self.reading.weight, self.reading.kernels
+        if snapshot is None or weight is None or not kernels or self.reading.scaled_time:
+            return {}
+        now, runs = self._clock(), {}
         for key, view in self.views.items():
-            reference = self._reference(key.instance)
-            if reference is None or view.problem is not None or view.followed.growing is None:
-                continue
-            assert self.against.snapshot is not None
-            keys.append(key)
-            runs.append(
-                open_run(
-                    view,
-                    known=view.followed.known_until(now),
-                    reference=reference,
-                    certified=is_certified(self.against.snapshot, key.instance),
-                    bounds=self.table.bounds,
-                    tolerance=self.against.tolerance,
-                )
-            )
-        found = bound_runs(runs, kernels=self.against.kernels, weight=self.against.weight)
-        self._bounds.update(zip(keys, found, strict=True))
+            reference, best = self._best_known(key.instance)
+            if reference is not None and view.problem is None and view.followed.growing is not None:
+                known, certified = view.followed.known_until(now), is_certified(snapshot, key.instance)
+                runs[key] = open_run(view, known=known, reference=reference, best=best, certified=certified)
+        found = bound_runs(list(runs.values()), kernels=kernels, weight=weight)
+        return dict(zip(runs, found, strict=True))
 
-    def _reference(self, instance: str) -> float | None:
-        return self.against.reference(instance, self.scale)
+    @cached_property
+    def _stated_scale(self) -> Scale:
+        return scale_of(campaign_of_journals([]), self.contract)
 
     @property
     def scale(self) -> Scale:
         """The scale that the contract declares for its instances."""
-        if self.table.study is not None:
-            return self.table.study.envelopes.scale
-        if self._scale is None:
-            nothing = campaign_of_journals([], Tally(), source="", problems=[], notes=[])
-            self._scale = scale_of(nothing, self.contract)
-        return self._scale
+        return self._stated_scale if self.table.study is None else self.table.study.envelopes.scale
+
+    def _reference(self, instance: str) -> float | None:
+        return self.reading.reference(instance, self.scale)
+
+    def _best_known(self, instance: str) -> tuple[float | None, float | None]:
+        """Return the reference of an instance, and the best value that is possible."""
+        reference, snapshot = self._reference(instance), self.reading.snapshot
+        if reference is None or snapshot is None:
+            return None, None
+        certified = is_certified(snapshot, instance)
+        best = best_possible(
+            instance, reference, certified=certified, bounds=self.table.bounds, tolerance=self.reading.tolerance
+        )
+        return reference, best
 
     def _document(self) -> Document:
-        stages = count_stages(self.follower)
-        left = sum(stages[stage] for stage in LEFT)
+        stages = self.follower.stages
         runner = self._runner.look(self.follower)
-        if self._last_runner is not None and runner.words != self._last_runner.words:
-            self.happenings.add(Kind.RUNNER, runner.words)
-        self._last_runner = runner
+        if self._runner_words not in (None, runner.words):
+            self._events.add("runner", runner.words)
+        self._runner_words = runner.words
         elapsed = {view.followed: self._elapsed(view.followed) for view in self.views.values()}
         work, about = seconds_left(self.follower, elapsed)
-        table = self.table.document(coverage_states(stages))
         beaten = self._beaten_references()
         self._ring(beaten)
-        self._measure_gaps()
+        bounds, gaps = self._bounds(), self._gaps()
         return {
-            **table,
+            **self.table.document(coverage_states(stages)),
             "schema": SCHEMA,
             "study": {"id": self.name, "name": self.contract.study.name, "title": self.contract.study.title},
             "phase": runner.phase.value,
@@ -245,16 +232,18 @@ class LiveStudy:
                 "planned": len(self.follower.cells),
                 **{stage.value: stages[stage] for stage in CellState if stage is not CellState.NOISY},
                 "failed": len(self._failures),
-                "left": left,
-                "statuses": self._of_table().statuses,
+                "left": self.follower.left,
+                "statuses": self.table.counts.statuses,
                 "seconds_left": round(work, 1),
                 "time_left": round(about, 1) if runner.phase == "running" else None,
             },
             "current": not self.table.stale,
-            "bounds": self.arm_bounds.document(self.table, self._bounds, self._best_known),
-            "ranking": self.arm_bounds.ranking(self.table.scores),
-            "running": {str(key): self._run_document(view) for key, view in self.views.items()},
-            "events": self.happenings.documents(),
+            "bounds": self.arm_bounds.document(self.table, bounds, self._best_known),
+            "ranking": self.arm_bounds.ranking(self.table),
+            "running": {
+                str(key): self._run_document(view, bounds.get(key), gaps.get(key)) for key, view in self.views.items()
+            },
+            "events": self._events.documents(),
             "failures": newest_failures(list(self._failures.values())),
             "fairness": self._fairness_document(),
             "rejected_arms": self._rejected_arms(),
@@ -263,41 +252,26 @@ class LiveStudy:
             "running_alarms": list(self._running_alarms.values()),
         }
 
-    def _measure_gaps(self) -> None:
-        """Take the gaps of the incumbents that are new, all at once."""
-        new = [
-            (view, reference)
+    def _gaps(self) -> dict[RunKey, dict[str, float]]:
+        """Return the gaps of the incumbents, all taken at once."""
+        known = {
+            key: (view.objective[-1], reference)
             for key, view in self.views.items()
-            if view.gaps is None and len(view.objective) and (reference := self._reference(key.instance)) is not None
-        ]
-        if not new:
-            return
-        objectives, references = np.array([(view.objective[-1], reference) for view, reference in new]).T
-        found = {kernel.name: kernel(objectives, references).tolist() for kernel in self.against.kernels}
-        for place, (view, _) in enumerate(new):
-            view.gaps = {name: gaps[place] for name, gaps in found.items()}
+            if len(view.objective) and (reference := self._reference(key.instance)) is not None
+        }
+        objectives, references = np.array(list(known.values())).reshape(-1, 2).T
+        gaps = {kernel.name: kernel(objectives, references).tolist() for kernel in self.reading.kernels if known}
+        return {key: {name: column[place] for name, column in gaps.items()} for place, key in enumerate(known)}
 
     def _elapsed(self, one: Followed) -> float:
         """Return how long a run has been under way, as far as the clock of its machine and ours agree."""
         stamp = 0.0 if one.growing is None else one.growing.stamp
         return stamp if one.ordered is None else max(stamp, time.time() - one.ordered)
 
-    def _best_known(self, instance: str) -> tuple[float | None, float | None]:
-        """Return the reference of an instance, and the best value that is possible."""
-        reference, snapshot = self._reference(instance), self.against.snapshot
-        if reference is None or snapshot is None:
-            return None, None
-        certified = is_certified(snapshot, instance)
-        best = best_possible(
-            instance, reference, certified=certified, bounds=self.table.bounds, tolerance=self.against.tolerance
-        )
-        return reference, best
-
-    def _run_document(self, view: View) -> Document:
+    def _run_document(self, view: View, bounds: list[Bounds] | None, gaps: dict[str, float] | None) -> Document:
         one, key = view.followed, view.key
         reference, best = self._best_known(key.instance)
-        bounds = self._bounds.get(key)
-        names = [kernel.name for kernel in self.against.kernels]
+        each = None if bounds is None else dict(zip((k.name for k in self.reading.kernels), bounds, strict=True))
         return {
             **key._asdict(),
             "panel": one.cell.instance.panel,
@@ -312,34 +286,25 @@ class LiveStudy:
             "reasons": dict(view.reasons),
             "checked": view.checked,
             "problem": view.problem,
-            "trace": view.trace_document(),
+            "trace": view.trace,
             "incumbent": float(view.raw[-1]) if len(view.raw) else None,
             "reference": reference,
             "best_possible": best,
-            "gap": view.gaps,
-            "scores": None if bounds is None else {name: one.so_far for name, one in zip(names, bounds, strict=True)},
-            "bounds": None if bounds is None else {n: one.document() for n, one in zip(names, bounds, strict=True)},
+            "gap": gaps,
+            "scores": None if each is None else {name: one.so_far for name, one in each.items()},
+            "bounds": None if each is None else {name: one.document() for name, one in each.items()},
         }
 
     def _fairness_document(self) -> Document:
-        due, known = self._fairness
-        if self.table.scores is None or (known.get("runs") == self.table.scores.frame.height) or self._clock() < due:
-            return known
-        began = self._clock()
-        found = summarise_fairness(self.table.scores.frame.iter_rows(named=True)).document()
-        took = self._clock() - began
-        self._fairness = (self._clock() + took * (1 / SHARE - 1), found)
-        return found
-
-    def _of_table(self) -> "_OfTable":
-        frame = None if self.table.scores is None else self.table.scores.frame
-        if self._counted.frame is not frame:
-            self._counted = _OfTable.of(frame)
-        return self._counted
+        scores = self.table.scores
+        if scores is not None and self._fairness.get("runs") != scores.frame.height and not self._fairness_time.wait():
+            with self._fairness_time.spent():
+                self._fairness = summarise_fairness(scores.frame.iter_rows(named=True)).document()
+        return self._fairness
 
     def _rejected_arms(self) -> list[Document]:
         """Return the arms that have candidates of which none is valid, at the first sign."""
-        captured, rejected = dict(self._of_table().captured), dict(self._of_table().rejected)
+        captured, rejected = dict(self.table.counts.captured), dict(self.table.counts.rejected)
         reasons: dict[str, dict[str, int]] = {}
         for key, view in self.views.items():
             captured[key.arm] = captured.get(key.arm, 0) + view.captured
@@ -355,11 +320,11 @@ class LiveStudy:
 
     def _beaten_references(self) -> list[Document]:
         """Return the best run below each reference that was beaten by more than the tolerance."""
-        found = dict(self._of_table().beaten)
+        found = dict(self.table.counts.beaten)
         for key, view in self.views.items():
             reference = self._reference(key.instance)
             best = float(view.objective[-1]) if len(view.objective) else np.inf
-            if reference is None or not is_beaten(best, reference, self.against.tolerance):
+            if reference is None or not is_beaten(best, reference, self.reading.tolerance):
                 continue
             if key.instance not in found or best < found[key.instance]["best"]:
                 found[key.instance] = {
@@ -371,42 +336,10 @@ class LiveStudy:
     def _ring(self, beaten: list[Document]) -> None:
         """Let alarms and beaten references be events, each once."""
         for alarm in (*map(str, self.table.alarms), *self._running_alarms):
-            if alarm not in self._rung:
-                self._rung.add(alarm)
-                self.happenings.add(Kind.ALARM, alarm)
+            if f"alarm {alarm}" not in self._rung:
+                self._rung.add(f"alarm {alarm}")
+                self._events.add("alarm", alarm)
         for one in beaten:
-            if one["instance"] not in self._beaten:
-                self._beaten.add(one["instance"])
-                self.happenings.add(Kind.BEATEN, f"{one['value']:.12g} by {one['run']}, below {one['reference']:.12g}")
-
-
-@dataclass(frozen=True, slots=True)
-class _OfTable:
-    """What is counted over all whole runs, made anew when there are others."""
-
-    frame: pl.DataFrame | None
-    statuses: dict[str, int] = field(default_factory=dict)
-    captured: dict[str, int] = field(default_factory=dict)
-    rejected: dict[str, int] = field(default_factory=dict)
-    beaten: dict[str, Document] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, frame: pl.DataFrame | None) -> "_OfTable":
-        if frame is None:
-            return cls(None)
-        arms = frame.group_by("arm").agg(pl.col("captured", "rejected").sum()).sort("arm")
-        below = frame.filter("beaten").sort("best", "best_time", "arm", "seed")
-        beaten = {}
-        for row in below.unique("instance", keep="first", maintain_order=True).iter_rows(named=True):
-            run = str(RunKey(row["arm"], row["instance"], row["seed"]))
-            beaten[row["instance"]] = {
-                "instance": row["instance"], "reference": row["reference"], "best": row["best"],
-                "value": row["best_raw"], "run": run, "running": False, "checked": row["validation"] == "checker",
-            }  # fmt: skip
-        return cls(
-            frame,
-            dict(sorted(frame.group_by("status").len().iter_rows())),
-            dict(arms.select("arm", "captured").iter_rows()),
-            dict(arms.select("arm", "rejected").iter_rows()),
-            beaten,
-        )
+            if f"beaten {one['instance']}" not in self._rung:
+                self._rung.add(f"beaten {one['instance']}")
+                self._events.add("beaten", f"{one['value']:.12g} by {one['run']}, below {one['reference']:.12g}")
