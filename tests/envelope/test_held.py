@@ -7,7 +7,7 @@ import pytest
 
 from gapline.campaign.campaign import Campaign
 from gapline.campaign.store import open_campaign
-from gapline.envelope import passes
+from gapline.envelope import worker_steps
 from gapline.envelope.build import build_envelopes
 from gapline.envelope.passes import bring, per_run
 from gapline.errors import ObjectiveError, UncheckedError
@@ -66,12 +66,12 @@ def test_runs_without_a_step_alone_have_rows_too(campaign):
 def test_steps_that_a_worker_dropped_or_never_had_are_made_again(campaign):
     apart = build_envelopes(campaign, workers=Here())
     expected = per_run(_last, apart)
-    passes._steps.clear()
+    worker_steps._steps.clear()
     assert np.array_equal(per_run(_last, apart), expected, equal_nan=True)
-    passes._steps.clear()
+    worker_steps._steps.clear()
     with limited_memory(64):
         assert np.array_equal(per_run(_last, apart), expected, equal_nan=True)
-        assert 0 < len(passes._steps) < len(apart.held.ranges)
+        assert 0 < len(worker_steps._steps) < len(apart.held.ranges)
 
 
 def test_faults_that_workers_find_are_named_here(tmp_path):

@@ -9,10 +9,11 @@ from gapline.cli.app import run
 from gapline.contract.contract import load_contract
 from gapline.contract.reading import Coverage
 from gapline.errors import GaplineError, IntegrityError, UsageError
+from gapline.journal.rebuild import rebuild_campaign
 from gapline.journal.register import declare, register_plan
 from gapline.report.facts import make_statements
 from gapline.report.methods import methods_markdown
-from gapline.run.campaign import rebuild_campaign, run_study
+from gapline.run.campaign import run_study
 
 REFERENCES = {"one": 200.0, "two": 240.0}
 

@@ -19,7 +19,7 @@ from gapline.generate.instance_study import write_collected_study
 from gapline.generate.study import refuse_study
 from gapline.references.freeze import Frozen, freeze, freeze_references, store_names
 from gapline.references.snapshot import Snapshot
-from gapline.references.stores.mamut import INSTANCE, open_mamut
+from gapline.references.stores.mamut_layout import INSTANCE, open_mamut
 from gapline.run.progress import task_progress
 from gapline.terminal import say_words
 from gapline.text import counted, meant

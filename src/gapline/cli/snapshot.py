@@ -218,7 +218,7 @@ def verify(files: tuple[str, ...], tolerance: float, sense: str | None, as_json:
     from pathlib import Path
 
     import gapline as gl
-    from gapline.references.diff import find_snapshot
+    from gapline.references.snapshot import find_snapshot
 
     results: list[dict[str, object]] = []
     whole = []

@@ -21,12 +21,13 @@ from gapline.contract.layout import BUILT, CAMPAIGN, JOURNALS, MANIFEST, OPTIONS
 from gapline.contract.tables import RUN_KEY, Reason, RunKey
 from gapline.errors import GaplineError
 from gapline.files.atomic_write import write_atomically
+from gapline.files.locks import locked
 from gapline.files.open_file import most_bytes, read_regular
 from gapline.journal.attempts import CellRecord, attempts_of, cells_of, folders_of
 from gapline.journal.campaign import Survey, build_campaign, survey_study, trace_without_events
 from gapline.journal.claims import locked_inodes, worked_on
 from gapline.journal.events import SOMETIMES
-from gapline.journal.index import BY, Index
+from gapline.journal.index import BY, Index, open_index
 from gapline.journal.line import seal, unseal
 from gapline.journal.read import Outcome
 from gapline.journal.verdicts import Judge, VerdictsHead
@@ -56,6 +57,16 @@ class _BuiltBy(msgspec.Struct, frozen=True):
     """Of what a campaign was made of: whose verdicts."""
 
     judge: Judge | None
+
+
+def rebuild_campaign(study_dir: str | Path) -> Campaign:
+    """Write the `campaign/` of a study as its journals and verdicts are now, reading those that changed."""
+    study = Path(study_dir)
+    (study / JOURNALS).mkdir(parents=True, exist_ok=True)
+    # Two runners may finish at once: each rebuilds from the journals, one after the other.
+    with locked(study / JOURNALS / "campaign.lock"), open_index(study) as index:
+        # From all journals, not from this call's results: another runner's cells belong to it too.
+        return renew_campaign(study, index)
 
 
 def renew_campaign(study: Path, index: Index) -> Campaign:

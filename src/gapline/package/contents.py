@@ -34,8 +34,7 @@ from gapline.files.archives import clashing_names, wrong_name
 from gapline.files.open_file import read_document
 from gapline.journal.register import read_register
 from gapline.package.excluded_files import LINK, ExcludedFile, is_hidden, list_excluded, odd_file, walk_files
-from gapline.references.diff import index_snapshots
-from gapline.references.snapshot import Snapshot
+from gapline.references.snapshot import Snapshot, index_snapshots
 from gapline.solvers import program_files
 
 

@@ -13,8 +13,9 @@ from gapline.contract.tables import RunKey
 from gapline.envelope.build import Envelopes
 from gapline.errors import IntegrityError, listing
 from gapline.native.kernel_formulas import check_tolerance, run_beats
+from gapline.references.reference import Reference
 from gapline.references.resolve import instance_sizes, same_instance, transformed_references
-from gapline.references.snapshot import Reference, Snapshot
+from gapline.references.snapshot import Snapshot
 
 # A score below zero is evidence that something happened, not of what (the paper, section 4.2).
 EXPLANATIONS = (

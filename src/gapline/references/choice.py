@@ -12,10 +12,10 @@ from gapline.contract.reading import TOLERANCE, ReferenceLabel
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.files.archives import is_zip, unpacked
-from gapline.references.freeze import freeze_references
+from gapline.references.freeze import freeze_references, read_references
 from gapline.references.policy import Policy, analysis_snapshot, label_policy, refuse_unfrozen
 from gapline.references.resolve import unreferenced_instances
-from gapline.references.snapshot import Snapshot, read_references
+from gapline.references.snapshot import Snapshot
 from gapline.traces.package_source import is_package, source_folder
 
 if TYPE_CHECKING:

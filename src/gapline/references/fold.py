@@ -19,8 +19,9 @@ from gapline.references.contradictions import find_contradictions, find_stored_c
 from gapline.references.fold_candidates import Offer, read_offer, refuse_other_values, trusted
 from gapline.references.freeze import Moved, check_moment, refuse_earlier, refuse_foreknowledge
 from gapline.references.policy import best_against, known_after, run_entry, runs_digest
+from gapline.references.reference import Reference
 from gapline.references.resolve import refuse_changed_instances, refuse_other_sense, rewritten_instances
-from gapline.references.snapshot import Reference, Snapshot, parse_moment
+from gapline.references.snapshot import Snapshot, parse_moment
 from gapline.text import counted
 
 Rank = tuple[float, ...]

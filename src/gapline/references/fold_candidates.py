@@ -1,20 +1,12 @@
 """Values offered to a fold by other sources, with their solutions checked and priced again."""
 
-import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import version
-from pathlib import Path, PurePosixPath
 from typing import Any
 
-import msgspec
-
-from gapline.contract.instance_digest import COLLECTION_MARKER, sidecar_names
 from gapline.errors import EnvironmentLacksError, IntegrityError, SnapshotError, UsageError, listing
 from gapline.references.freeze import Moved, freeze
-from gapline.references.git_store import Repository
 from gapline.references.snapshot import Snapshot
-from gapline.references.stores.mamut import Stored, StoredSolution
 
 # Whose word on a candidate is a check of somebody else than its finder.
 _CHECKED = ("checker", "declared")
@@ -191,100 +183,3 @@ def price_all(
             moved.append(found)
     notes = [f"solutions that could not be re-priced: {len(unpriced)} ({listing(unpriced)})"] if unpriced else []
     return tuple(moved), checked, notes
-
-
-def reprice_entries(
-    repository: Repository,
-    paths: Mapping[str, str],
-    stored: Iterable[Stored],
-    entries: Mapping[str, dict[str, Any]],
-    objective: str,
-    *,
-    tolerance: float,
-) -> tuple[tuple[Moved, ...], dict[str, str], list[str], str]:
-    """Evaluate the stored routes of time-dependent instances, as `price_all` does; the last result is the checker."""
-    try:
-        import mamut_routing_lib.td  # noqa: F401
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("mamut-routing-lib", "routing") from None
-    by_key = {one.key: one for one in stored}
-
-    def price(key: str) -> tuple[float | None, str]:
-        try:
-            return _price(repository, paths, by_key[key], objective)
-        except CannotPriceError:
-            entries[key]["priced_by"] = "store"
-            raise
-
-    checker = _checker_name()
-    return *price_all(entries, price, checker, tolerance=tolerance), checker
-
-
-def _checker_name() -> str:
-    """Name the referee and the contract it prices under, which releases before 0.12 do not state themselves."""
-    from mamut_routing_lib.td import checker
-
-    contract = getattr(checker, "TD_CHECKER_CONTRACT", "td-fold/1")
-    return f"mamut-routing-lib {version('mamut-routing-lib')}, {contract}"
-
-
-def _price(repository: Repository, paths: Mapping[str, str], one: Stored, objective: str) -> tuple[float | None, str]:
-    from mamut_routing_lib.enums import ObjectiveFunction
-    from mamut_routing_lib.models import BenchmarkSolution
-    from mamut_routing_lib.td import check_td_solution, load_td_instance
-    from pydantic import ValidationError
-
-    if one.instance_blob is None:
-        raise CannotPriceError("no instance beside it")
-    bks, instance = repository.read([one.bks_blob, one.instance_blob])
-    if bks is None or instance is None:
-        raise CannotPriceError("not in the clone")
-    solution = msgspec.json.decode(bks, type=StoredSolution)
-    if not solution.routes:
-        raise CannotPriceError("no routes")
-    with tempfile.TemporaryDirectory(prefix="gapline-") as scratch:
-        file = Path(scratch) / one.instance
-        _lay_out(repository, paths, one, instance, Path(scratch))
-        try:
-            loaded = load_td_instance(file)
-        except FileNotFoundError as error:
-            raise CannotPriceError(f"no sidecar {Path(str(error.filename)).name}") from None
-        except (ValueError, OSError, KeyError) as error:
-            raise CannotPriceError(str(error).splitlines()[0][:120]) from None
-        try:
-            candidate = BenchmarkSolution(instance_name=loaded.instance.instance_name, routes=solution.routes)
-        except ValidationError as error:
-            return None, f"malformed routes: {error.errors()[0]['msg']}"
-        try:
-            result = check_td_solution(loaded, candidate, ObjectiveFunction(objective))
-        except ValueError as error:
-            raise CannotPriceError(str(error).splitlines()[0][:120]) from None
-    return (float(result.routing_cost), "") if result.is_valid() else (None, str(result.error_message))
-
-
-def _lay_out(repository: Repository, paths: Mapping[str, str], one: Stored, instance: bytes, root: Path) -> None:
-    """Write the instance and what it refers to under its own path, from blobs."""
-    folder = PurePosixPath(one.instance).parent
-    wanted = {f"{folder}/{name}": blob for name, blob in one.sidecars.items()}
-    for parent in PurePosixPath(one.instance).parents:
-        # A collection names sidecars from its own root, which its marker file shows.
-        marker = str(parent / COLLECTION_MARKER)
-        for name in sidecar_names(instance) if parent == folder or marker in paths else ():
-            path = str(parent / name)
-            if path in paths:
-                wanted[path] = paths[path]
-        if marker in paths:
-            wanted[marker] = paths[marker]
-    files = {str(PurePosixPath(path)): blob for path, blob in wanted.items()}
-    for path, data in zip(files, repository.read(files.values()), strict=True):
-        if data is not None:
-            _write(root, path, data)
-    _write(root, one.instance, instance)
-
-
-def _write(root: Path, path: str, data: bytes) -> None:
-    file = root / path
-    if not file.resolve().is_relative_to(root.resolve()):
-        raise CannotPriceError(f"path {path!r} leads out of the store")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(data)

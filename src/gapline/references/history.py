@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 from gapline.contract.reading import TOLERANCE
 from gapline.errors import GaplineError, UsageError, listing
 from gapline.references.alarms import Alarm, find_alarms, snapshot_sense
-from gapline.references.diff import SnapshotDiff, classify, diff_snapshots, index_snapshots
+from gapline.references.diff import SnapshotDiff, classify, diff_snapshots
 from gapline.references.freeze import split_source
 from gapline.references.git_store import FileChange, Repository, open_revision
-from gapline.references.snapshot import Reference, Snapshot
+from gapline.references.reference import Reference
+from gapline.references.snapshot import Snapshot, index_snapshots
 from gapline.references.stores.mamut import read_stored
 from gapline.text import meant
 

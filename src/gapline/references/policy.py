@@ -21,6 +21,7 @@ from gapline.envelope.build import Envelopes, Unchecked, unscorable_instances
 from gapline.errors import IntegrityError, listing
 from gapline.native.kernel_formulas import run_beats
 from gapline.references.alarms import best_runs
+from gapline.references.reference import found_entry
 from gapline.references.resolve import (
     instance_sizes,
     lacks_value,
@@ -28,7 +29,7 @@ from gapline.references.resolve import (
     transformed_references,
     unusable_references,
 )
-from gapline.references.snapshot import Snapshot, found_entry, parse_moment
+from gapline.references.snapshot import Snapshot, parse_moment
 
 if TYPE_CHECKING:
     from gapline.journal.register import Register

@@ -10,7 +10,8 @@ from gapline.campaign.scale import Scale
 from gapline.envelope.build import NOT_POSITIVE, Envelopes
 from gapline.errors import IntegrityError, MissingReferenceError, closest, listing
 from gapline.native.arrays import Floats
-from gapline.references.snapshot import Reference, Snapshot, known_digests
+from gapline.references.reference import Reference, known_digests
+from gapline.references.snapshot import Snapshot
 
 Sizes = Mapping[str, float]
 
@@ -205,7 +206,7 @@ def _pairs(snapshots: Snapshot | Sequence[Snapshot], runs: pl.DataFrame | None) 
         for row in known.unique(["instance", *columns], keep="first", maintain_order=True).iter_rows(named=True):
             digests = known_digests(row)
             if digests:
-                entry = Reference(value=None, **digests)
+                entry = Reference.model_validate({"value": None, **digests})
                 sides.setdefault(row["instance"], {}).setdefault(str(digests), (entry, f"runs of {row['arm']}"))
     # Instances that nobody ran may have changed: that is the store's business.
     wanted = None if runs is None else set(runs["instance"].unique())

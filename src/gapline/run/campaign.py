@@ -29,11 +29,10 @@ from gapline.errors import EnvironmentLacksError, IntegrityError, UsageError, li
 from gapline.executors.heartbeat import clear_heartbeats
 from gapline.executors.place import read_place
 from gapline.files.atomic_write import write_atomically
-from gapline.files.locks import locked
 from gapline.files.open_file import read_regular
 from gapline.journal.index import open_index
 from gapline.journal.plan_coverage import CellState
-from gapline.journal.rebuild import renew_campaign
+from gapline.journal.rebuild import rebuild_campaign
 from gapline.journal.register import declare, register_plan
 from gapline.process.control import Control
 from gapline.run.cell import CLEAR_WITHIN, CellResult, RunSettings
@@ -397,13 +396,3 @@ def _signals(control: Control, progress: Progress, report: RunReport) -> Iterato
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def rebuild_campaign(study_dir: str | Path) -> Campaign:
-    """Write the `campaign/` of a study as its journals and verdicts are now, reading those that changed."""
-    study = Path(study_dir)
-    (study / JOURNALS).mkdir(parents=True, exist_ok=True)
-    # Two runners may finish at once: each rebuilds from the journals, one after the other.
-    with locked(study / JOURNALS / "campaign.lock"), open_index(study) as index:
-        # From all journals, not from this call's results: another runner's cells belong to it too.
-        return renew_campaign(study, index)

@@ -28,6 +28,7 @@ from gapline.journal.events import Events
 from gapline.journal.index import Index, open_index
 from gapline.journal.line import CHECKER_LOG
 from gapline.journal.read import Journal
+from gapline.journal.rebuild import rebuild_campaign
 from gapline.journal.verdicts import (
     Judge,
     StoredVerdict,
@@ -361,7 +362,6 @@ def check_study(
     """
     from gapline.executors.place import read_place
     from gapline.executors.tasks import open_workers
-    from gapline.run.campaign import rebuild_campaign
 
     study = Path(study_dir)
     place = None if on is None else read_place(on)

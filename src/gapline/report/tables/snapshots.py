@@ -6,7 +6,7 @@ import polars as pl
 
 from gapline.references.diff import Difference
 from gapline.references.history import Step
-from gapline.references.snapshot import Reference
+from gapline.references.reference import Reference
 from gapline.report.numbers import DASH, share_decimals
 from gapline.report.table import Column, Table, part, word_table
 
