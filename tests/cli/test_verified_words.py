@@ -1,5 +1,5 @@
 from gapline.cli.verify import print_verification
-from gapline.package.checks.rows import Difference, Verification, compared, not_compared
+from gapline.package.checks.rows import Mismatch, Verification, compared, not_compared
 
 WHY = "made by other versions (altair 5.0 there, 6.0 here; numpy 2.1 there, 2.2 here)"
 
@@ -20,7 +20,7 @@ def test_rows_fit_the_terminal_and_no_word_is_cut(capsys, monkeypatch):
 
 
 def test_the_first_difference_is_named_and_the_others_are_counted(capsys):
-    sums = compared("sums", 2, "members", [Difference("a", "x", 3), Difference("b", "y")])
+    sums = compared("sums", 2, "members", [Mismatch("a", "x", 3), Mismatch("b", "y")])
     assert printed(capsys, sums)[:3] == [
         "package a\\u001b.zip: it differs",
         "first difference: a:3: x",

@@ -8,7 +8,7 @@ from gapline.campaign.campaign import Campaign
 from gapline.campaign.store import save_campaign
 from gapline.contract.version import VERSION
 from gapline.errors import EnvironmentLacksError, TraceError
-from gapline.executors.worker_requirements import Carried, Demands, Raised, call_pickled, see
+from gapline.executors.worker_requirements import CheckedCall, Demands, Raised, call_pickled, see
 from gapline.files.memory import memory_budget
 from worker_tasks import square
 
@@ -59,16 +59,16 @@ def _refuse():
 
 
 def test_a_call_is_made_only_where_its_demands_are_met():
-    assert Carried(square, Demands.of([]))((3,)) == 9
-    assert Carried(memory_budget, Demands.of([]), memory=12_345_678)(()) == 12_345_678
-    refused = Carried(square, Demands("0.0", ()))((3,))
+    assert CheckedCall(square, Demands.of([]))((3,)) == 9
+    assert CheckedCall(memory_budget, Demands.of([]), memory=12_345_678)(()) == 12_345_678
+    refused = CheckedCall(square, Demands("0.0", ()))((3,))
     assert isinstance(refused, Raised)
     assert isinstance(refused.error, EnvironmentLacksError)
     assert f"expected gapline 0.0, got {VERSION}" in refused.error.message
     # An error of ours is a value, a mistake is an exception.
-    assert str(Carried(_refuse, Demands.of([]))(()).error).endswith("Hint: mend it")
+    assert str(CheckedCall(_refuse, Demands.of([]))(()).error).endswith("Hint: mend it")
     with pytest.raises(TypeError):
-        Carried(square, Demands.of([]))(("x",))
+        CheckedCall(square, Demands.of([]))(("x",))
 
 
 def test_a_pickled_call_is_the_call():

@@ -14,7 +14,8 @@ from gapline.cli import options
 from gapline.cli.command import Command
 from gapline.contract.layout import CONTRACT_FILE, REFERENCES
 from gapline.errors import UsageError, closest, listing
-from gapline.generate.instance_files import Files, FolderFiles, Found, Progress, find_instances
+from gapline.generate.instance_files import Files, FolderFiles, Progress, find_instances
+from gapline.generate.instance_files import InstanceSelection as Found
 from gapline.generate.instance_study import write_collected_study
 from gapline.generate.study import refuse_study
 from gapline.references.freeze import Frozen, freeze, freeze_references, store_names

@@ -16,7 +16,7 @@ from gapline.executors.place import MOST_JOBS, Place, read_place
 from gapline.executors.worker_requirements import (
     NOTHING_DONE,
     CalledBackError,
-    Carried,
+    CheckedCall,
     Demands,
     Raised,
     WorkerLostError,
@@ -65,7 +65,7 @@ class OpenWorkers:
         results = run_tasks(
             tasks,
             self.executor,
-            Carried(function, self.demands, self.memory),
+            CheckedCall(function, self.demands, self.memory),
             stopping=lambda: False,
             give_up=_give_up,
             width=self.width,
@@ -99,16 +99,16 @@ class TaskExecutor(Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any) -> Future[Any]:  # type: ignore[override]
         """Send a call; its worker lost, it goes to another one, a few times."""
         future: Future[Any] = Future()
-        self._send(future, Carried(fn, self._workers.demands, self._workers.memory), args, lost=0)
+        self._send(future, CheckedCall(fn, self._workers.demands, self._workers.memory), args, lost=0)
         return future
 
-    def _send(self, future: Future[Any], call: Carried, args: tuple[Any, ...], *, lost: int) -> None:
+    def _send(self, future: Future[Any], call: CheckedCall, args: tuple[Any, ...], *, lost: int) -> None:
         inner = self._workers.executor.submit(call, args)
         future.add_done_callback(lambda outer: inner.cancel() if outer.cancelled() else None)
         inner.add_done_callback(lambda done: self._hand_on(done, future, call, args, lost=lost))
 
     def _hand_on(
-        self, inner: Future[Any], future: Future[Any], call: Carried, args: tuple[Any, ...], *, lost: int
+        self, inner: Future[Any], future: Future[Any], call: CheckedCall, args: tuple[Any, ...], *, lost: int
     ) -> None:
         if inner.cancelled() or future.cancelled():
             return

@@ -92,7 +92,7 @@ _met: set[Demands] = set()
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class CheckedCall:
     """Calls a function where it is called itself, after a look at whether that is the place for it."""
 
     function: Callable[..., Any]

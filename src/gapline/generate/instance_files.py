@@ -112,7 +112,7 @@ class FoundInstance:
 
 
 @dataclass(slots=True)
-class Found:
+class InstanceSelection:
     """Instances of one problem, those that were left out by reason, and how many the patterns passed over."""
 
     problem: str
@@ -141,7 +141,7 @@ def find_instances(
     include: Sequence[str] = (),
     exclude: Iterable[str] = (),
     progress: Progress = lambda _done, _total: None,
-) -> Found:
+) -> InstanceSelection:
     """Find the instances of one problem.
 
     `include` and `exclude` are patterns of their names, `suffix` is how their files end. Names are paths under the root
@@ -177,7 +177,7 @@ def find_instances(
             hint="name one with --problem, or --exclude some",
         )
     wanted = problem or found[0].problem
-    result = Found(wanted, found, left_out, passed_over=len(looked) - len(chosen))
+    result = InstanceSelection(wanted, found, left_out, passed_over=len(looked) - len(chosen))
     result.keep(lambda one: one.problem == wanted, "of another problem")
     _refuse_twins(result.instances, where)
     without = lacking(files, list(dict.fromkeys(path for one in result.instances for path in one.sidecars.values())))

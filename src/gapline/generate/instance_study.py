@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gapline.contract.contract import Contract, default_name, load_contract
 from gapline.contract.layout import CONTRACT_FILE, INSTANCES
 from gapline.errors import GaplineError, TraceError, UsageError
-from gapline.generate.instance_files import Files, Found, FoundInstance, Progress
+from gapline.generate.instance_files import Files, FoundInstance, InstanceSelection, Progress
 from gapline.generate.study import (
     NO_REFERENCE,
     PROBLEMS,
@@ -29,7 +29,7 @@ RANGES = 3
 _SIZED = re.compile(r"n=\d+")
 
 
-class Place(NamedTuple):
+class InstanceFolder(NamedTuple):
     """Where an instance lies: the folders above that of its size, this one where there is one, and those below it."""
 
     family: str
@@ -37,17 +37,17 @@ class Place(NamedTuple):
     below: tuple[str, ...] = ()
 
 
-def place_of(name: str) -> Place:
+def place_of(name: str) -> InstanceFolder:
     """Return the place of an instance by its name.
 
     >>> place_of("Fam/n=20/A-1"), place_of("X/X-n101-k25")
-    (Place(family='Fam', sized='n=20', below=()), Place(family='X', sized='', below=()))
+    (InstanceFolder(family='Fam', sized='n=20', below=()), InstanceFolder(family='X', sized='', below=()))
     """
     folders = name.split("/")[:-1]
     at = next((at for at, folder in enumerate(folders) if _SIZED.fullmatch(folder)), None)
     if at is None:
-        return Place("/".join(folders))
-    return Place("/".join(folders[:at]), folders[at], tuple(folders[at + 1 :]))
+        return InstanceFolder("/".join(folders))
+    return InstanceFolder("/".join(folders[:at]), folders[at], tuple(folders[at + 1 :]))
 
 
 def panels_of(instances: Iterable[FoundInstance]) -> dict[str, str]:
@@ -175,7 +175,7 @@ WriteReferences = Callable[[Path], tuple[str, str]]
 def write_collected_study(
     folder: str | Path,
     files: Files,
-    found: Found,
+    found: InstanceSelection,
     *,
     origin: str,
     name: str = "",
@@ -230,14 +230,14 @@ def write_collected_study(
     return contract or load_contract(directory)
 
 
-def _has_others(files: Files, found: Found) -> bool:
+def _has_others(files: Files, found: InstanceSelection) -> bool:
     """Say whether a pattern would also find, where they lie, files that are no instances of the study."""
     ours = {one.path for one in found.instances}
     suffixes = tuple({one.suffix for one in found.instances})
     return any(path.endswith(suffixes) and path not in ours for path in files.paths)
 
 
-def _copy(files: Files, found: Found, folder: Path, progress: Progress) -> None:
+def _copy(files: Files, found: InstanceSelection, folder: Path, progress: Progress) -> None:
     """Write instances and sidecars under the folder, each under its name."""
     wanted = {f"{one.name}{one.suffix}": one.path for one in found.instances}
     wanted |= {place: path for one in found.instances for place, path in one.sidecars.items()}

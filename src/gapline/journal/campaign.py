@@ -21,7 +21,7 @@ from gapline.errors import listing
 from gapline.journal.attempts import Attempt, CellRecord, attempts_of, cells_of, superseded_words
 from gapline.journal.checker_choice import choose_judge, find_judges, judge_notes
 from gapline.journal.claims import claimed_run
-from gapline.journal.events import SOMETIMES, Events
+from gapline.journal.events import SOMETIMES, CapturedEvents
 from gapline.journal.fairness import fairness_columns
 from gapline.journal.index import Index, Seen
 from gapline.journal.read import Journal, Outcome
@@ -87,7 +87,7 @@ class Tally:
 
 
 @dataclass(slots=True)
-class Survey:
+class StudySurvey:
     """What a study has, before any of its journals is read again: its cells, and what holds for all of them.
 
     `marks` are those of the attempts of each cell, by its name, None for an attempt that is not known; `asked` is
@@ -121,7 +121,7 @@ def read_study(study: Path, *, checker: str | None = None) -> Campaign:
 
 def survey_study(
     study: Path, index: Index, *, checker: str | None = None, running: frozenset[str] = frozenset()
-) -> Survey:
+) -> StudySurvey:
     """Look at the cells of a study and at who judged them; `running` are the names of those under way."""
     marks: dict[str, list[str | None]] = {}
 
@@ -134,10 +134,10 @@ def survey_study(
     judges, (named, maximised) = find_judges(cells, look=look), _from_contract(study)
     judge = choose_judge(judges, contract=named, wanted=checker)
     asked, strays = checker is not None, find_strays(study)
-    return Survey(study, cells, marks, judges, judge, named, maximised, asked, strays, running)
+    return StudySurvey(study, cells, marks, judges, judge, named, maximised, asked, strays, running)
 
 
-def build_campaign(survey: Survey, index: Index, *, reuse: Reuse = lambda *_: None) -> Campaign:
+def build_campaign(survey: StudySurvey, index: Index, *, reuse: Reuse = lambda *_: None) -> Campaign:
     """Make the campaign of a study; `reuse` gives the run of a cell that need not be read, by name and marks.
 
     The marks of the survey become those of what was read.
@@ -331,7 +331,7 @@ def trace_without_events(journal: Outcome, *, attempts: int, asked: bool, best: 
 
 
 def _judge(
-    events: Events,
+    events: CapturedEvents,
     verdicts: Verdicts | None,
     objective: NDArray[np.float64],
     reasons: list[str],
@@ -361,7 +361,7 @@ def _judge(
     return code
 
 
-def _best_digest(events: Events, time: Any, objective: Any, verdict: Any, horizon: float) -> str | None:
+def _best_digest(events: CapturedEvents, time: Any, objective: Any, verdict: Any, horizon: float) -> str | None:
     """Return the digest of the best valid solution inside the horizon, the least one; of equals the earlier."""
     usable = (verdict == VerdictCode.VALID) & (time <= horizon) & np.isfinite(objective)
     if not usable.any():

@@ -46,7 +46,7 @@ class Said(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class CapturedEvent:
     """One captured event: a candidate, or a bound alone (`is_candidate` false).
 
     `reason` says why a candidate is rejected without asking a checker; `solution` is the JSON of its solution.
@@ -63,7 +63,7 @@ class Event:
     reason: str
 
 
-class Events(Sequence[Event]):
+class CapturedEvents(Sequence[CapturedEvent]):
     """The events of a journal as columns: a tenth of the memory of as many objects; solutions stay in the file.
 
     `sequences` are the numbers of their lines; `places` are where those begin, -1 where an event has no solution.
@@ -80,7 +80,7 @@ class Events(Sequence[Event]):
         self._reason = array("B")
         self._has_solutions = False
 
-    def add(self, event: Event, place: int) -> None:
+    def add(self, event: CapturedEvent, place: int) -> None:
         """Take an event whose line begins at a place of the file; of its solution only that there is one is kept."""
         self.sequences.append(event.sequence)
         self.is_candidate.append(event.is_candidate)
@@ -106,17 +106,17 @@ class Events(Sequence[Event]):
     __hash__ = None  # type: ignore[assignment]
 
     @overload
-    def __getitem__(self, index: int) -> Event: ...
+    def __getitem__(self, index: int) -> CapturedEvent: ...
     @overload
-    def __getitem__(self, index: slice) -> list[Event]: ...
-    def __getitem__(self, index: int | slice) -> Event | list[Event]:
+    def __getitem__(self, index: slice) -> list[CapturedEvent]: ...
+    def __getitem__(self, index: int | slice) -> CapturedEvent | list[CapturedEvent]:
         """Return an event, its solution read from the file."""
         if isinstance(index, slice):
             return [self[place] for place in range(*index.indices(len(self)))]
         with self._opened() as stream:
             return self._event(index, self._solution(index, stream))
 
-    def __iter__(self) -> Iterator[Event]:
+    def __iter__(self) -> Iterator[CapturedEvent]:
         with self._opened() as stream:
             for index in range(len(self)):
                 yield self._event(index, self._solution(index, stream))
@@ -151,17 +151,19 @@ class Events(Sequence[Event]):
         found = self._numbers.get(name)
         return array("d", [math.nan]) * len(self) if found is None else found
 
-    def bare(self) -> Iterator[Event]:
+    def bare(self) -> Iterator[CapturedEvent]:
         """Yield the events without reading their solutions: an empty one stands for each that there is."""
         for index in range(len(self)):
             yield self._event(index, None if self.places[index] < 0 else b"")
 
-    def _event(self, index: int, solution: bytes | None) -> Event:
+    def _event(self, index: int, solution: bytes | None) -> CapturedEvent:
         numbers = self._numbers
         time, objective = numbers["time"][index], numbers["objective"][index]
         bound, primary, secondary = (numbers[name][index] if name in numbers else math.nan for name in SOMETIMES)
         is_candidate, reason = bool(self.is_candidate[index]), self._names[self._reason[index]]
-        return Event(self.sequences[index], time, is_candidate, objective, bound, primary, secondary, solution, reason)
+        return CapturedEvent(
+            self.sequences[index], time, is_candidate, objective, bound, primary, secondary, solution, reason
+        )
 
     def _opened(self) -> AbstractContextManager[BinaryIO | None]:
         # A journal without solutions is not looked at again.

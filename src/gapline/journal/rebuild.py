@@ -24,7 +24,7 @@ from gapline.files.atomic_write import write_atomically
 from gapline.files.locks import locked
 from gapline.files.open_file import most_bytes, read_regular
 from gapline.journal.attempts import CellRecord, attempts_of, cells_of, folders_of
-from gapline.journal.campaign import Survey, build_campaign, survey_study, trace_without_events
+from gapline.journal.campaign import StudySurvey, build_campaign, survey_study, trace_without_events
 from gapline.journal.claims import locked_inodes, worked_on
 from gapline.journal.events import SOMETIMES
 from gapline.journal.index import BY, Index, open_index
@@ -157,7 +157,7 @@ def _nothing(*_: object) -> None:
     return None
 
 
-def _built(survey: Survey, campaign: str) -> Built:
+def _built(survey: StudySurvey, campaign: str) -> Built:
     # Names of files may be no text.
     source, strays = writable(str(survey.study)), list(map(writable, survey.strays))
     cells = {writable(name): marks for name, marks in survey.marks.items()}
@@ -175,17 +175,17 @@ class Reused:
         self._rows = {RunKey(*row[:3]): row[3:] for row in rows}
 
     @classmethod
-    def of(cls, campaign: Campaign, survey: Survey) -> "Reused | None":
+    def of(cls, campaign: Campaign, survey: StudySurvey) -> "Reused | None":
         """Keep a campaign as it was just made of a survey, None where runs cannot be taken from it."""
         odd = campaign.diagnostics.unordered or _ODD.intersection(campaign.reasons)
         return None if odd else cls(campaign, _built(survey, ""))
 
-    def fits(self, survey: Survey) -> bool:
+    def fits(self, survey: StudySurvey) -> bool:
         """Say whether runs of it would be made the same way again."""
         built = self._built
         return (built.judge, built.maximised) == (survey.judge, sorted(survey.maximised))
 
-    def is_whole(self, survey: Survey) -> bool:
+    def is_whole(self, survey: StudySurvey) -> bool:
         """Say whether it would be made of the same again."""
         unknown = any(None in marks for marks in survey.marks.values())
         return not unknown and _built(survey, self._built.seal) == self._built
@@ -211,7 +211,7 @@ class Reused:
         return trace
 
 
-def standing_campaign(study: Path, survey: Survey) -> Reused | None:
+def standing_campaign(study: Path, survey: StudySurvey) -> Reused | None:
     """Open the campaign that stands on disk, verified, if runs can be taken from it."""
     folder = study / CAMPAIGN
     try:

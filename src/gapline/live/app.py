@@ -41,7 +41,7 @@ def study_of(watched: Watched) -> Study:
     return open_study(str(watched.path), allow_empty=True)
 
 
-class Part(NamedTuple):
+class ReportPart(NamedTuple):
     """A report as the page takes it, or why there is none; `wait` are seconds until there may be a newer one."""
 
     mark: str
@@ -54,10 +54,10 @@ class Parts:
     """The newest report of each study, made in a small share of the time."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._kept: dict[str, Part] = {}
+        self._kept: dict[str, ReportPart] = {}
         self.time = TimeShare(SHARE, ALLOWANCE, clock=clock)
 
-    def newest(self, watched: Watched, have: str | None) -> Part | None:
+    def newest(self, watched: Watched, have: str | None) -> ReportPart | None:
         """Return a report that is newer than the one of mark `have`, and make it where it is due; None is nothing new.
 
         Where it would take more than our share of the time, that is said by `wait`.
@@ -66,16 +66,16 @@ class Parts:
         if known is None or known.mark != mark:
             if wait := self.time.wait():
                 old = known is not None and known.mark != have
-                return known if old else Part(mark, "", wait=wait)
+                return known if old else ReportPart(mark, "", wait=wait)
             known = self._kept[watched.name] = self._make(watched, mark)
         return None if known.mark == have else known
 
-    def _make(self, watched: Watched, mark: str) -> Part:
+    def _make(self, watched: Watched, mark: str) -> ReportPart:
         with self.time.spent():
             try:
-                return Part(mark, build_part(study_of(watched), mark=mark, at=now_stamp()))
+                return ReportPart(mark, build_part(study_of(watched), mark=mark, at=now_stamp()))
             except GaplineError as error:
-                return Part(mark, "", problem=error.message)
+                return ReportPart(mark, "", problem=error.message)
 
 
 JSON = "application/json"
@@ -83,7 +83,7 @@ MOST_STREAMS = 220
 BLOCK = 32 << 10
 
 
-class Stream(StreamingResponse):
+class EventStream(StreamingResponse):
     """The events of a channel to one client, until either side ends."""
 
     media_type = "text/event-stream"
@@ -200,11 +200,11 @@ class Answers:
             return PlainTextResponse("too many clients\n", 503, {"retry-after": "5", "connection": "close"})
         await self._hub.fresh(watched)
         if request.method == "HEAD":
-            return Response(media_type=Stream.media_type)
+            return Response(media_type=EventStream.media_type)
         # What is sent to a client that does not read would wait for ever: its connection ends with it.
         peer = request.scope.get("client")
         client = watched.channel.join(_last_event(request), lambda: self._connections.drop(peer))
-        return Stream(watched.channel, client)
+        return EventStream(watched.channel, client)
 
     def _asked(self, request: Request) -> Watched:
         """Return the study that is asked for; one that is not listed is not there."""

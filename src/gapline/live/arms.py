@@ -10,8 +10,8 @@ import polars as pl
 
 from gapline.contract.instance_set import NO_SOLUTION, InstanceSet, decide_instance_set
 from gapline.contract.tables import RUN_KEY, RunKey
-from gapline.live.bounds import Bounds, LiveReading, bound_means, bound_unbegun, is_decided
-from gapline.live.table import Latest, Table
+from gapline.live.bounds import LiveReading, ScoreBounds, bound_means, bound_unbegun, is_decided
+from gapline.live.table import Latest, LiveScores
 from gapline.report.order import order_arms
 from gapline.report.reading_text import number_or_overflow
 from gapline.scoring.kernels import Kernel
@@ -105,7 +105,7 @@ class ArmBounds:
             self._tier_two = self._tier_two.union(arms)
             self.ranked = decide_instance_set(self._cells, tier_two=self._tier_two, ladders=self._ladders)
 
-    def ranking(self, table: Table) -> dict[str, Any]:
+    def ranking(self, table: LiveScores) -> dict[str, Any]:
         """Return the ranks of the arms on the cells that all of them have finished; made anew where runs joined."""
 
         def work() -> dict[str, Any]:
@@ -114,7 +114,7 @@ class ArmBounds:
         return self._ranking.of((table.mark, self._tier_two), work)
 
     def document(
-        self, table: Table, running: Mapping[RunKey, Sequence[Bounds]], best_known: BestKnown
+        self, table: LiveScores, running: Mapping[RunKey, Sequence[ScoreBounds]], best_known: BestKnown
     ) -> dict[str, Any]:
         """Return the bounds of every arm's mean and the pairs of compared arms, per kernel."""
         return {
@@ -125,7 +125,7 @@ class ArmBounds:
         }
 
     def _of_kernel(
-        self, kernel: Kernel, table: Table, running: Mapping[RunKey, Bounds], best_known: BestKnown
+        self, kernel: Kernel, table: LiveScores, running: Mapping[RunKey, ScoreBounds], best_known: BestKnown
     ) -> dict[str, Any]:
         mark = (table.mark, id(self._reading.snapshot), tuple(table.bounds.values()))
         known = self._ends[kernel.name].of(mark, lambda: self._known_ends(kernel, table.scores, best_known))

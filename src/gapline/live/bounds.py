@@ -46,7 +46,7 @@ class OpenRun(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class ScoreBounds:
     """The ends between which a score lies; `held` is what it is if the incumbent is held to the horizon.
 
     `to_reference` is what it is if the run jumps to the reference now; `so_far` is the score at the horizon `known`.
@@ -72,7 +72,7 @@ def has_ends(kernel: Kernel) -> bool:
     return kernel.code is not KernelCode.CUSTOM and kernel.before is not None
 
 
-def bound_runs(runs: Sequence[OpenRun], *, kernels: Sequence[Kernel], weight: TimeWeight) -> list[list[Bounds]]:
+def bound_runs(runs: Sequence[OpenRun], *, kernels: Sequence[Kernel], weight: TimeWeight) -> list[list[ScoreBounds]]:
     """Return the bounds of each run under each kernel."""
     if not runs:
         return []
@@ -92,7 +92,7 @@ def bound_runs(runs: Sequence[OpenRun], *, kernels: Sequence[Kernel], weight: Ti
         for place, kernel in enumerate(kernels):
             stays, jumps, until = (_number(scores[row, place]) for scores in (held, reached, so_far))
             if not has_ends(kernel):
-                each.append(Bounds(None, None, stays, jumps, until))
+                each.append(ScoreBounds(None, None, stays, jumps, until))
                 continue
             ends = [held[row, place], least[row, place]]
             if kernel.code is KernelCode.BERTHOLD:
@@ -105,7 +105,7 @@ def bound_runs(runs: Sequence[OpenRun], *, kernels: Sequence[Kernel], weight: Ti
                 if kernel.code is KernelCode.BERTHOLD:
                     open_ends.append(0.0)
                 low, high = _outward(min(open_ends), max(open_ends))
-            each.append(Bounds(low, high, stays, jumps, until, claimed))
+            each.append(ScoreBounds(low, high, stays, jumps, until, claimed))
         found.append(each)
     return found
 

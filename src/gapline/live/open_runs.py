@@ -38,7 +38,7 @@ _VALID, _UNCHECKED = int(VerdictCode.VALID), int(VerdictCode.UNCHECKED)
 
 
 @dataclass(slots=True, eq=False)
-class View:
+class RunView:
     """A run under way as far as it was read.
 
     `time` and `objective` are its accepted steps on the scored scale, `raw` the objectives as the solver said them;
@@ -69,7 +69,7 @@ class View:
 
 def read_views(
     cells: Sequence[Followed], contract: Contract, maximised: frozenset[str]
-) -> tuple[list[View], Campaign | None, Envelopes | None]:
+) -> tuple[list[RunView], Campaign | None, Envelopes | None]:
     """Read the traces of runs under way; return their views, and all that can be scored as one.
 
     Their journals forget now and then what is not needed any more: what is no step now is none later.
@@ -79,7 +79,7 @@ def read_views(
     except GaplineError as error:
         if len(cells) == 1:
             nothing = np.empty(0)
-            return [View(cells[0], nothing, nothing, nothing, problem=error.message)], None, None
+            return [RunView(cells[0], nothing, nothing, nothing, problem=error.message)], None, None
     # One of them cannot be scored, and says so by itself.
     return [view for one in cells for view in read_views([one], contract, maximised)[0]], None, None
 
@@ -97,7 +97,7 @@ def _trace(one: Followed, maximised: frozenset[str]) -> RunTrace:
 
 def _read_views(
     cells: Sequence[Followed], traces: list[RunTrace], contract: Contract
-) -> tuple[list[View], Campaign, Envelopes]:
+) -> tuple[list[RunView], Campaign, Envelopes]:
     trusting = contract.objective.validation == "checker"
     campaign = campaign_of_journals(traces)
     scale = scale_of(campaign, contract)
@@ -118,7 +118,7 @@ def _read_views(
         found = Counter(captured=captured, rejected=rejected, late=late, unchecked=unchecked) + one.growing.forgotten
         reasons = Counter(reason for reason in trace.reason or () if reason) + one.growing.reasons
         views.append(
-            View(
+            RunView(
                 one,
                 time,
                 objective,
@@ -170,7 +170,7 @@ def _step_places(trace: RunTrace, times: Floats, *, maximises: bool) -> NDArray[
     return found
 
 
-def open_run(view: View, *, known: float, reference: float, best: float | None, certified: bool) -> OpenRun:
+def open_run(view: RunView, *, known: float, reference: float, best: float | None, certified: bool) -> OpenRun:
     """Return a run under way as its bounds need it; `best` is the best value of its instance that is possible."""
     if view.bound is not None and not certified:
         best = view.bound if best is None else max(best, view.bound)

@@ -22,11 +22,11 @@ from gapline.journal.plan_coverage import CellState, planned_cells
 from gapline.journal.read import Journal
 from gapline.journal.verdicts import Verdicts, verdicts_of
 from gapline.live.arms import ArmBounds
-from gapline.live.bounds import Bounds, LiveReading, bound_runs
+from gapline.live.bounds import LiveReading, ScoreBounds, bound_runs
 from gapline.live.follow import Changes, Followed, Follower
-from gapline.live.open_runs import View, best_possible, is_certified, open_run, read_views, scale_of
+from gapline.live.open_runs import RunView, best_possible, is_certified, open_run, read_views, scale_of
 from gapline.live.progress import EventLog, RunnerWatch, coverage_states, failure_of, newest_failures, seconds_left
-from gapline.live.table import SHARE, Table, find_part_alarms
+from gapline.live.table import SHARE, LiveScores, find_part_alarms
 from gapline.live.time_share import TimeShare
 from gapline.native.kernel_formulas import is_beaten
 
@@ -46,9 +46,9 @@ class LiveStudy:
         checked = self.contract.objective.validation == "checker"
         checker = self.contract.objective.checker
         self.follower = Follower(self.path, plan.cells, checked=checked, checker=checker, clock=clock)
-        self.table = Table(self.path, self.contract, self.follower.index, clock=clock)
+        self.table = LiveScores(self.path, self.contract, self.follower.index, clock=clock)
         self.reading = LiveReading(self.path, self.contract)
-        self.views: dict[RunKey, View] = {}
+        self.views: dict[RunKey, RunView] = {}
         cells = planned_cells(campaign_of_journals([]), self.contract, {})
         ladders = [list(steps) for steps in find_ladders(cells, self.contract.arms).values()]
         self.arm_bounds = ArmBounds(cells, self.reading, ladders)
@@ -174,7 +174,7 @@ class LiveStudy:
                 checked = not self.follower.checked
                 self._running_alarms.setdefault(str(alarm), alarm.document() | {"checked": checked})
 
-    def _bounds(self) -> dict[RunKey, list[Bounds]]:
+    def _bounds(self) -> dict[RunKey, list[ScoreBounds]]:
         """Say between which values the scores of the runs under way lie."""
         snapshot, weight, kernels = self.reading.snapshot, self.reading.weight, self.reading.kernels
         if snapshot is None or weight is None or not kernels or self.reading.scaled_time:
@@ -268,7 +268,7 @@ class LiveStudy:
         stamp = 0.0 if one.growing is None else one.growing.stamp
         return stamp if one.ordered is None else max(stamp, time.time() - one.ordered)
 
-    def _run_document(self, view: View, bounds: list[Bounds] | None, gaps: dict[str, float] | None) -> Document:
+    def _run_document(self, view: RunView, bounds: list[ScoreBounds] | None, gaps: dict[str, float] | None) -> Document:
         one, key = view.followed, view.key
         reference, best = self._best_known(key.instance)
         each = None if bounds is None else dict(zip((k.name for k in self.reading.kernels), bounds, strict=True))

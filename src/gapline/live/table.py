@@ -63,7 +63,7 @@ class Counts:
     beaten: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-class Table:
+class LiveScores:
     """The scores of the runs that are whole, and their means.
 
     `refused` says why there are none, where `gapline score` would refuse; `fulls` and `joined` count how often
@@ -291,7 +291,7 @@ def join_envelopes(parts: Sequence[Envelopes]) -> Envelopes:
 POINTS = 200
 
 
-def curves_document(table: Table) -> dict[str, Any]:
+def curves_document(table: LiveScores) -> dict[str, Any]:
     """Return the curves of every arm; `refused` says why there are none."""
     study, envelopes = table.study, table.envelopes()
     if study is None or envelopes is None:

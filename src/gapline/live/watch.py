@@ -259,7 +259,7 @@ LINES_EVERY = 2.0
 LOUD = ("ALARM", "REJECTED")
 
 
-class Curves:
+class StudyCurves:
     """The curves of a study, made anew when runs have joined, in a small share of the time."""
 
     def __init__(self) -> None:
@@ -341,7 +341,7 @@ def watch(
 
 
 def _in_lines(watched: Watched, once: bool, wait: Callable[[float], object]) -> dict[str, Any]:
-    lines, curves, distance, state = PlainLines(), Curves(), Distance(), watched.look()
+    lines, curves, distance, state = PlainLines(), StudyCurves(), Distance(), watched.look()
     lines.show(state)
     while not once and state["phase"] != "finished":
         distance.keep(watched.pinned)
@@ -356,7 +356,7 @@ def _on_screen(watched: Watched, _once: bool, wait: Callable[[float], object]) -
     from rich.live import Live
     from rich.text import Text
 
-    out, curves, distance, state = console(), Curves(), Distance(), watched.look()
+    out, curves, distance, state = console(), StudyCurves(), Distance(), watched.look()
 
     def drawn() -> Text:
         now = curves.now(watched.live)

@@ -8,7 +8,7 @@ from gapline.contract.reading import Reading
 from gapline.native.arrays import Bools, Floats, Integers
 from gapline.scoring.run_references import ReadTable
 from gapline.scoring.scores import Scores
-from gapline.statistics.cells import Cells, build_cells, check_arms, score_column
+from gapline.statistics.cells import CellIndex, build_cells, check_arms, score_column
 from gapline.statistics.means import check_horizons
 from gapline.statistics.tails import t_quantile
 
@@ -61,7 +61,7 @@ class Compared:
     """
 
     reading: Reading
-    cells: Cells
+    cells: CellIndex
     values: Floats
     means: Floats
 

@@ -18,7 +18,7 @@ from gapline.scoring.curve import group_rows
 from gapline.scoring.endpoints import hitting_times
 from gapline.scoring.run_references import reference_column
 from gapline.scoring.weighting import run_weights, share_steps
-from gapline.statistics.cells import Cells, build_cells
+from gapline.statistics.cells import CellIndex, build_cells
 
 TARGETS = tuple(float(goal) for goal in np.logspace(-4, 0, 41))
 
@@ -152,7 +152,7 @@ class Profiles(ResultTable):
 
 def instance_times(
     envelopes: Envelopes, snapshot: Snapshot, /, *, goal: float = 0.01, tolerance: float = TOLERANCE
-) -> tuple[Cells, Floats]:
+) -> tuple[CellIndex, Floats]:
     """Return, arms × units, the expected running time to the goal on each instance; infinite if never attained."""
     hits, horizons = hits_and_horizons(envelopes, snapshot, [goal], tolerance)
     cells = build_cells(envelopes.runs)
@@ -196,7 +196,7 @@ def data_profile(
     return Profiles(_steps(cells, times / unit, start=0.0), goal, len(cells.units), "data")
 
 
-def _steps(cells: Cells, values: Floats, *, start: float) -> pl.DataFrame:
+def _steps(cells: CellIndex, values: Floats, *, start: float) -> pl.DataFrame:
     frames = []
     for row, arm in enumerate(cells.arms):
         finite = np.sort(values[row][np.isfinite(values[row])])

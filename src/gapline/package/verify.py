@@ -17,7 +17,7 @@ from gapline.package.campaign import Progress
 from gapline.package.checks.journals import check_journals, check_others, check_rebuilt, check_stored, check_sums
 from gapline.package.checks.recheck import check_candidates
 from gapline.package.checks.results import check_results
-from gapline.package.checks.rows import Outcome, Row, Verification, not_compared
+from gapline.package.checks.rows import CheckOutcome, CheckRow, Verification, not_compared
 from gapline.package.checks.statements import (
     check_contract,
     check_document,
@@ -79,7 +79,7 @@ def _refuse_running(subject: Subject) -> None:
         )
 
 
-Check = Callable[[Subject], Iterator[Row]]
+Check = Callable[[Subject], Iterator[CheckRow]]
 # Where one of these finds a difference, nothing else is looked at; the first two are of packages alone.
 _GATES: tuple[Check, ...] = (check_sums, check_document, check_contract)
 _STATEMENTS: tuple[Check, ...] = (check_package, check_snapshots, check_instances, check_register)
@@ -87,7 +87,7 @@ _JOURNALS: tuple[Check, ...] = (check_journals, check_timing, check_stored, chec
 _RESULTS: tuple[Check, ...] = (check_results, check_candidates)
 
 
-def _rows(subject: Subject) -> Iterator[Row]:
+def _rows(subject: Subject) -> Iterator[CheckRow]:
     """Yield the rows of all checks, in the order of what rests on what."""
     for check in _GATES if subject.is_package else _GATES[2:]:
         found = tuple(check(subject))
@@ -99,11 +99,11 @@ def _rows(subject: Subject) -> Iterator[Row]:
         yield from check(subject)
 
 
-def _check_imported(subject: Subject) -> Iterator[Row]:
+def _check_imported(subject: Subject) -> Iterator[CheckRow]:
     """Look at the campaign of a study that has no journals: it is the first thing that is known of its runs."""
     stored = tuple(check_stored(subject))
     yield from stored
-    if any(row.outcome is not Outcome.SHOWN for row in stored):
+    if any(row.outcome is not CheckOutcome.SHOWN for row in stored):
         return
     yield from check_environment(subject)
     runs = counted(len(open_campaign(subject.folder / CAMPAIGN, verify=False)), "run")

@@ -20,7 +20,7 @@ from gapline.scoring.kernels import kernel_range
 from gapline.scoring.run_references import ReadTable
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
-from gapline.statistics.cells import Cells, build_cells, finite_or_none, score_column, why_no_spread
+from gapline.statistics.cells import CellIndex, build_cells, finite_or_none, score_column, why_no_spread
 from gapline.statistics.estimate import DEFAULT_METHOD, Estimate, Method, method_words, parse_method
 from gapline.statistics.intervals import DrawnSums
 from gapline.statistics.means import check_horizons
@@ -70,7 +70,7 @@ class Bootstrap(Shown):
             raise UsageError(f"draws: expected at least 1, got {draws}")
         check_horizons(scores.frame)
         self.kernel, values = score_column(scores, kernel)
-        self.cells: Cells = build_cells(scores.frame)
+        self.cells: CellIndex = build_cells(scores.frame)
         self.weighting = parse_weighting(weighting)
         self.draws, self.seed = draws, seed
         self.reading = replace(scores.reading, kernels=(self.kernel,), weighting=self.weighting.value)

@@ -26,7 +26,7 @@ TIE = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cells:
+class CellIndex:
     """The numbers of arm and unit (an instance of a panel) of each run of a table, and of the panel of each unit."""
 
     arms: tuple[str, ...]
@@ -92,7 +92,7 @@ class Cells:
         return flat.astype(np.float64).reshape(shape)
 
 
-def build_cells(runs: pl.DataFrame) -> Cells:
+def build_cells(runs: pl.DataFrame) -> CellIndex:
     """Number the cells of a runs table; arms, panels and instances in the order of their names.
 
     >>> runs = pl.DataFrame({"arm": ["b", "a", "a"], "panel": ["p"] * 3, "instance": ["i", "i", "i"]})
@@ -108,7 +108,7 @@ def build_cells(runs: pl.DataFrame) -> Cells:
     unit = runs.select("panel", "instance").join(numbered, on=["panel", "instance"], how="left", maintain_order="left")[
         "_unit"
     ]
-    return Cells(
+    return CellIndex(
         arms=tuple(arms.to_list()),
         panels=tuple(panels.to_list()),
         units=tuple(units.iter_rows()),

@@ -12,7 +12,7 @@ import numpy as np
 
 from gapline.errors import listing
 from gapline.native.arrays import Floats, Integers
-from gapline.statistics.cells import Cells, why_no_spread
+from gapline.statistics.cells import CellIndex, why_no_spread
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +67,7 @@ class Spread:
 
 
 def pilot_spread(  # noqa: PLR0911 (one return per way to end)
-    cells: Cells, seeds: Integers, values: Floats, a: str, b: str
+    cells: CellIndex, seeds: Integers, values: Floats, a: str, b: str
 ) -> Spread | str:
     """Split the spread of the difference of two arms; a string says why it cannot be done.
 
@@ -106,7 +106,7 @@ def pilot_spread(  # noqa: PLR0911 (one return per way to end)
     return Spread(names, sizes, seen, off, between, rest, freedom, None, None, float(counts[:, both].mean()))
 
 
-def seed_variances(cells: Cells, values: Floats, means: Floats) -> Floats:
+def seed_variances(cells: CellIndex, values: Floats, means: Floats) -> Floats:
     """Return, arms × units, the variance between seeds (n - 1 below); NaN with fewer than two runs."""
     centred = values - means[cells.arm, cells.unit]
     counts = cells.counts()
@@ -118,7 +118,7 @@ def seed_variances(cells: Cells, values: Floats, means: Floats) -> Floats:
 
 
 def _pair_seeds(
-    cells: Cells, seeds: Integers, values: Floats, one: int, other: int
+    cells: CellIndex, seeds: Integers, values: Floats, one: int, other: int
 ) -> tuple[Integers, Integers, Floats]:
     """Return unit, seed and difference of the runs that both arms have, ordered so; none where a seed ran twice."""
     _, code = np.unique(seeds, return_inverse=True)
@@ -174,7 +174,7 @@ def _two_way(tables: list[Floats], names: tuple[str, ...]) -> Spread:
 
 
 def _within(
-    cells: Cells,
+    cells: CellIndex,
     values: Floats,
     arms: tuple[int, int],
     counts: Floats,

@@ -12,7 +12,7 @@ import gapline as gl
 from gapline.campaign.diagnostics import Diagnostics
 from gapline.campaign.store import save_campaign
 from gapline.package.checks.journals import called_as_stated, check_rebuilt, check_stored
-from gapline.package.checks.rows import Outcome
+from gapline.package.checks.rows import CheckOutcome
 from gapline.package.checks.subject import Subject
 from package import forging
 from package.checks.found import look_at
@@ -59,7 +59,7 @@ def test_columns_of_an_earlier_version_are_no_difference_and_said_to_be_not_show
     findings = look(copied, tmp_path / "s")
     assert findings.differences == ()
     row = findings.rows[0]
-    assert (row.outcome, row.number) == (Outcome.NOT_SHOWN, 2)
+    assert (row.outcome, row.number) == (CheckOutcome.NOT_SHOWN, 2)
     assert row.why == "written by an earlier version: calibration, calibration_work"
     # Beside them, everything is compared.
     edit_runs(copied, lambda runs: runs.with_columns(elapsed=pl.col("elapsed") + 1))
@@ -114,4 +114,4 @@ def test_the_digests_of_what_is_stored_are_compared(copied):
         assert look_at(check_stored, Subject(copied, "x")).differences[0].member == member
         path.write_bytes(kept)
     shutil.rmtree(copied / "campaign")
-    assert look_at(check_stored, Subject(copied, "x")).rows[0].outcome is Outcome.NOT_SHOWN
+    assert look_at(check_stored, Subject(copied, "x")).rows[0].outcome is CheckOutcome.NOT_SHOWN

@@ -4,7 +4,7 @@ import json
 
 from gapline.journal.line import seal, unseal
 from gapline.package.checks.journals import check_journals
-from gapline.package.checks.rows import Outcome
+from gapline.package.checks.rows import CheckOutcome
 from gapline.package.checks.subject import Subject
 from package import forging
 from package.checks.found import look_at
@@ -70,6 +70,6 @@ def test_verdicts_without_checksums_are_not_shown(copied):
     file.write_text("".join(json.dumps(line) + "\n" for line in [old, *lines[1:]]))
     rows = look(copied)[0].rows
     assert [(row.what, row.outcome) for row in rows[1:]] == [
-        ("verdicts", Outcome.SHOWN),
-        ("verdicts", Outcome.NOT_SHOWN),
+        ("verdicts", CheckOutcome.SHOWN),
+        ("verdicts", CheckOutcome.NOT_SHOWN),
     ]

@@ -7,7 +7,7 @@ import pytest
 
 from gapline.contract.version import VERSION
 from gapline.package.checks.results import check_results
-from gapline.package.checks.rows import Outcome
+from gapline.package.checks.rows import CheckOutcome
 from gapline.package.checks.subject import Subject
 from gapline.package.checks.values import WITHIN
 from gapline.package.verify import verify
@@ -56,7 +56,7 @@ def test_other_versions_are_compared_by_value_and_drawings_are_not_shown(copied,
     (tables,) = rows_of(findings, "tables")
     assert "bytes and value within 1e-12 (numpy 0.9 there, " in tables.how
     shown, left = rows_of(findings, "figures")
-    assert (shown.outcome, left.outcome, left.number) == (Outcome.SHOWN, Outcome.NOT_SHOWN, 1)
+    assert (shown.outcome, left.outcome, left.number) == (CheckOutcome.SHOWN, CheckOutcome.NOT_SHOWN, 1)
     assert "altair 0.1 there" in left.why
     table.write_text(kept)
     forging.replace_number(table, lambda text: nudge(text, 1e-9))
@@ -116,7 +116,7 @@ def test_numbers_under_other_keys_are_not_counted_as_compared(copied, tmp_path):
     findings = look(copied, tmp_path / "invented")
     assert findings.differences == ()
     shown, left = rows_of(findings, "scores and intervals")
-    assert (shown.number, left.number, left.outcome) == (honest.number - arms, arms + 3, Outcome.NOT_SHOWN)
+    assert (shown.number, left.number, left.outcome) == (honest.number - arms, arms + 3, CheckOutcome.NOT_SHOWN)
     assert left.why.startswith(
         "only one of the two versions has these keys: invented, readings[].arms[].scores.squeezed"
     )
@@ -150,7 +150,7 @@ def test_a_file_of_no_known_kind_is_a_difference_or_not_checked(copied, tmp_path
     state(copied, gapline="0.0.1")
     findings = look(copied, tmp_path / "other")
     assert findings.differences == ()
-    assert [row.outcome for row in rows_of(findings, "other results")] == [Outcome.NOT_SHOWN]
+    assert [row.outcome for row in rows_of(findings, "other results")] == [CheckOutcome.NOT_SHOWN]
 
 
 @pytest.fixture
@@ -178,7 +178,7 @@ def test_a_report_on_logarithmic_time_as_a_paper_wants_it_and_pdf_are_known(impo
     write_report(open_study(str(imported)), imported / "results", formats=("svg", "pdf"), log_time=True, canvas=canvas)
     findings = look(imported, tmp_path / "s", package=False)
     assert findings.differences == ()
-    assert [row.why for row in findings.rows if row.outcome is Outcome.NOT_SHOWN] == [
+    assert [row.why for row in findings.rows if row.outcome is CheckOutcome.NOT_SHOWN] == [
         "PDF, whose bytes differ each time they are written"
     ]
 
@@ -209,7 +209,7 @@ def test_a_list_of_results_that_is_none_is_named(imported, tmp_path, text):
 
 def test_a_study_without_results_says_so(imported, tmp_path):
     (row,) = look(imported, tmp_path / "s").rows
-    assert (row.outcome, row.why) == (Outcome.NOT_SHOWN, "there is no results/; gapline report writes it")
+    assert (row.outcome, row.why) == (CheckOutcome.NOT_SHOWN, "there is no results/; gapline report writes it")
 
 
 def test_a_study_that_cannot_be_opened_any_more_has_not_these_results(imported, tmp_path):

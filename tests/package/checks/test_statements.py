@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gapline.package.checks.rows import Outcome
+from gapline.package.checks.rows import CheckOutcome
 from gapline.package.checks.statements import check_instances, check_package, check_register, check_snapshots
 from gapline.package.checks.subject import Subject
 from package import forging
@@ -36,7 +36,7 @@ def test_instances_that_are_not_included_are_said_to_be_where_they_are(copied):
     assert (one.member, one.said[:16]) == (INSTANCE, "expected no file")
     (copied / INSTANCE).unlink()
     shown, left = look(copied, check_instances).rows
-    assert (shown.number, shown.outcome) == (1, Outcome.SHOWN)
+    assert (shown.number, shown.outcome) == (1, CheckOutcome.SHOWN)
     assert (left.number, left.why) == (1, "not included; where to get them: https://example.org/set")
     assert look(copied, check_package).differences == ()
 
@@ -71,7 +71,7 @@ def test_a_snapshot_that_was_changed_is_found(copied):
 def test_a_study_without_a_register_says_that_nothing_is_known_of_before(copied):
     (copied / "journal" / "register.jsonl").unlink()
     findings = look(copied, check_register)
-    assert findings.rows[0].outcome is Outcome.NOT_SHOWN
+    assert findings.rows[0].outcome is CheckOutcome.NOT_SHOWN
 
 
 def test_a_contract_that_was_changed_after_the_runs_is_said_and_no_difference(copied):
@@ -79,5 +79,5 @@ def test_a_contract_that_was_changed_after_the_runs_is_said_and_no_difference(co
     path.write_text(path.read_text().replace("draws = 200", "draws = 300"))
     findings = look(copied, check_register)
     (row,) = findings.rows
-    assert row.outcome is Outcome.SHOWN
+    assert row.outcome is CheckOutcome.SHOWN
     assert row.why == "1 change after the first run, which every output names"

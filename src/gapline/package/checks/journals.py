@@ -18,7 +18,7 @@ from gapline.contract.tables import RETIRED, RUN_KEY
 from gapline.errors import GaplineError, IntegrityError, listing
 from gapline.files.digests import parse_sums
 from gapline.files.open_file import most_bytes, open_regular, read_regular, reason_of
-from gapline.package.checks.rows import Difference, Row, compared, not_compared
+from gapline.package.checks.rows import CheckRow, Mismatch, compared, not_compared
 from gapline.package.checks.subject import Subject
 from gapline.package.checks.values import byte_difference, first_difference, value_differences
 from gapline.package.container import list_members
@@ -26,7 +26,7 @@ from gapline.process.machine import package_version
 from gapline.text import counted, printable
 
 
-def check_sums(subject: Subject) -> Iterator[Row]:
+def check_sums(subject: Subject) -> Iterator[CheckRow]:
     """Compare every member of a package with its sum."""
     try:
         stated = parse_sums(read_regular(subject.folder / SUMS).decode(), SUMS)
@@ -34,30 +34,30 @@ def check_sums(subject: Subject) -> Iterator[Row]:
         differing = list(_differing_members(subject, stated, [name for name in there if name != SUMS]))
         yield compared("sums", len(there), "members", differing, how=f"sha256, {SUMS}")
     except FileNotFoundError:
-        differing = [Difference(SUMS, "expected the list of sums, got none")]
+        differing = [Mismatch(SUMS, "expected the list of sums, got none")]
         yield compared("sums", 0, "members", differing)
     except (OSError, UnicodeDecodeError, IntegrityError) as error:
         said = reason_of(error) if isinstance(error, OSError) else str(error)
-        differing = [Difference.of(said, member=SUMS)]
+        differing = [Mismatch.of(said, member=SUMS)]
         yield compared("sums", 0, "members", differing)
     # A package that is not the one that was written is looked at no further: any of it may be anybody's.
     if differing:
         yield not_compared("the rest", 0, "members", "not looked at: what comes before it differs")
 
 
-def _differing_members(subject: Subject, stated: dict[str, str], found: list[str]) -> Iterator[Difference]:
+def _differing_members(subject: Subject, stated: dict[str, str], found: list[str]) -> Iterator[Mismatch]:
     for done, name in enumerate(found):
         subject.progress("members", done, len(found))
         if name not in stated:
-            yield Difference(name, f"expected no such member, got one that {SUMS} does not list")
+            yield Mismatch(name, f"expected no such member, got one that {SUMS} does not list")
         elif (digest := file_digest(subject.folder / name)) != stated[name]:
-            yield Difference(name, f"expected {stated[name]}, got {digest}")
+            yield Mismatch(name, f"expected {stated[name]}, got {digest}")
     subject.progress("members", len(found), len(found))
     for name in sorted(stated.keys() - set(found)):
-        yield Difference(name, f"expected the member that {SUMS} lists, got none")
+        yield Mismatch(name, f"expected the member that {SUMS} lists, got none")
 
 
-def check_others(subject: Subject) -> Iterator[Row]:
+def check_others(subject: Subject) -> Iterator[CheckRow]:
     """Name the members of which nothing is made: their sums are all that is known of them."""
     if not subject.is_package:
         return
@@ -73,7 +73,7 @@ def check_others(subject: Subject) -> Iterator[Row]:
         yield not_compared("other members", len(others), "members", f"no number is made of them, sums alone: {what}")
 
 
-def check_journals(subject: Subject) -> Iterator[Row]:
+def check_journals(subject: Subject) -> Iterator[CheckRow]:
     """Verify journals and verdicts, and make the campaign that follows from them."""
     index = subject.index
     cut = f"{counted(index.cut_short, 'attempt')} of them cut short" if index.cut_short else ""
@@ -86,7 +86,7 @@ def check_journals(subject: Subject) -> Iterator[Row]:
         yield not_compared("verdicts", index.unsealed, "files", "no checksums, as earlier versions wrote them")
 
 
-def check_stored(subject: Subject) -> Iterator[Row]:
+def check_stored(subject: Subject) -> Iterator[CheckRow]:
     """Compare the files of `campaign/` with the digests that its manifest states."""
     folder = subject.folder / CAMPAIGN
     if not (folder / MANIFEST).is_file():
@@ -98,15 +98,15 @@ def check_stored(subject: Subject) -> Iterator[Row]:
         open_campaign(folder)
     except GaplineError as error:
         # An error on the whole directory names the file first.
-        found = Difference.of(subject.words(error.message))
+        found = Mismatch.of(subject.words(error.message))
         name, colon, said = found.said.partition(": ")
         if found.member == CAMPAIGN and colon and name in OUR_FILES:
-            found = Difference(f"{CAMPAIGN}/{name}", said)
+            found = Mismatch(f"{CAMPAIGN}/{name}", said)
         differing = [found]
     yield compared("campaign", files, "files", differing, how=f"digests of {CAMPAIGN}/{MANIFEST}")
 
 
-def check_rebuilt(subject: Subject) -> Iterator[Row]:
+def check_rebuilt(subject: Subject) -> Iterator[CheckRow]:
     """Compare `campaign/` with the one that the journals make, which then lies in `scratch`."""
     folder, made = subject.folder / CAMPAIGN, subject.scratch / CAMPAIGN
     campaign, retired = _with_retired(subject.index.campaign, folder)
@@ -157,28 +157,28 @@ def called_as_stated(found: Diagnostics, folder: Path, stated: Any) -> Diagnosti
     return found.retold(called)
 
 
-def _differing_files(subject: Subject, made: Path, rebuilt: Campaign, *, other: bool) -> Iterator[Difference]:
+def _differing_files(subject: Subject, made: Path, rebuilt: Campaign, *, other: bool) -> Iterator[Mismatch]:
     folder = subject.folder / CAMPAIGN
     names = OUR_FILES & {file.name for place in (folder, made) for file in place.iterdir()}
     for name in sorted(names - {MANIFEST}):
         pair, member = (made / name, folder / name), f"{CAMPAIGN}/{name}"
         there = ["a file" if path.is_file() else "none" for path in pair]
         if "none" in there:
-            yield Difference(member, f"expected {there[0]}, got {there[1]}")
+            yield Mismatch(member, f"expected {there[0]}, got {there[1]}")
         elif (found := byte_difference(*pair, member)) is not None:
             said = _runs_difference(*pair) if name == RUNS_FILE else _column_difference(*pair, rebuilt)
             if said is not None:
-                yield Difference(member, said)
+                yield Mismatch(member, said)
             elif name != RUNS_FILE or not other:
                 yield found
     if byte_difference(made / MANIFEST, folder / MANIFEST, MANIFEST) is None:
         return
     expected, got = (_of_content(_read_json(place / MANIFEST), subject, other) for place in (made, folder))
     if expected is None or got is None:
-        yield Difference(f"{CAMPAIGN}/{MANIFEST}", "expected the manifest of a campaign, got something else")
+        yield Mismatch(f"{CAMPAIGN}/{MANIFEST}", "expected the manifest of a campaign, got something else")
         return
     for place, one, another in value_differences(expected, got):
-        yield Difference(f"{CAMPAIGN}/{MANIFEST}", f"{place}: expected {_short(one)}, got {_short(another)}")
+        yield Mismatch(f"{CAMPAIGN}/{MANIFEST}", f"{place}: expected {_short(one)}, got {_short(another)}")
 
 
 def _of_content(manifest: Any, subject: Subject, other: bool) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from gapline.journal.attempts import CellRecord, attempts_of, cells_of
 from gapline.journal.index import Index
 from gapline.journal.read import Journal, JournalState
 from gapline.journal.verdicts import Judge, StoredVerdict, Verdicts, read_verdicts, verdicts_of
-from gapline.package.checks.rows import Difference, Row, compared, not_compared
+from gapline.package.checks.rows import CheckRow, Mismatch, compared, not_compared
 from gapline.package.checks.subject import Subject
 from gapline.package.checks.values import same_number
 from gapline.run.check_run import CheckSettings, identify_checker, judge_candidates
@@ -34,7 +34,7 @@ class Rechecked:
     problems: list[str] = field(default_factory=list)
 
 
-def check_candidates(subject: Subject) -> Iterator[Row]:
+def check_candidates(subject: Subject) -> Iterator[CheckRow]:
     """Ask the checker again about every candidate that it judged, if that is wanted; else say whose word counts."""
     by_solver = subject.contract.objective.validation == "solver"
     if not subject.has_journals:
@@ -52,7 +52,7 @@ def check_candidates(subject: Subject) -> Iterator[Row]:
         yield not_compared("candidates", subject.index.verdicts_read, "verdicts", why)
 
 
-def _ask_again(subject: Subject, checker: str, judge: Judge) -> Iterator[Row]:
+def _ask_again(subject: Subject, checker: str, judge: Judge) -> Iterator[CheckRow]:
     """Run the checker; it is said first what will run."""
     names = [cell.name for cell in cells_of(subject.folder)]
     subject.say(f"--recheck runs the checker {checker} on the candidates of {counted(len(names), 'run')}")
@@ -64,7 +64,7 @@ def _ask_again(subject: Subject, checker: str, judge: Judge) -> Iterator[Row]:
         return
     subject.say(f"it is {settings.label}; the verdicts are of {judge.label}")
     results = _recheck(subject, names, settings, judge)
-    differing = [Difference.of(subject.words(text)) for result in results for text in result.differing]
+    differing = [Mismatch.of(subject.words(text)) for result in results for text in result.differing]
     number = sum(result.same for result in results) + len(differing)
     versions = "" if settings.label == judge.label else f", where {judge.label} judged before"
     yield compared("candidates", number, "verdicts", differing, how=f"{settings.label} asked again{versions}")

@@ -11,7 +11,7 @@ from gapline.contract.layout import RESULTS, RESULTS_FILE
 from gapline.contract.names import split_python_name
 from gapline.errors import EnvironmentLacksError, GaplineError, listing
 from gapline.files.open_file import read_regular
-from gapline.package.checks.rows import Difference, Row, compared, not_compared
+from gapline.package.checks.rows import CheckRow, Mismatch, compared, not_compared
 from gapline.package.checks.subject import Subject
 from gapline.package.checks.values import (
     WITHIN,
@@ -56,19 +56,19 @@ class _Kind:
 
     by_bytes: int = 0
     by_value: int = 0
-    differing: list[Difference] = field(default_factory=list)
+    differing: list[Mismatch] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     numbers: int = 0
     keys_left: dict[str, int] = field(default_factory=dict)
 
 
-def check_results(subject: Subject) -> Iterator[Row]:
+def check_results(subject: Subject) -> Iterator[CheckRow]:
     """Write the report of a study again, of the campaign that its journals make, and compare every file of it."""
     document = subject.results
     if document is None:
         yield not_compared("results", 0, "files", f"there is no {RESULTS}/; gapline report writes it")
         return
-    if isinstance(document, Difference):
+    if isinstance(document, Mismatch):
         yield compared("results", 1, "files", [document])
         return
     there = list_members(subject.folder / RESULTS)
@@ -88,22 +88,22 @@ def check_results(subject: Subject) -> Iterator[Row]:
         yield not_compared("results", len(there), "files", subject.words(error))
     except GaplineError as error:
         said = f"expected the report of this study under the choices of its contract, got: {subject.words(error)}"
-        yield compared("results", len(there), "files", [Difference(RESULTS, said)], how="made again")
+        yield compared("results", len(there), "files", [Mismatch(RESULTS, said)], how="made again")
     else:
         yield from _compare(document, made, subject.folder / RESULTS)
 
 
-def _check_digests(subject: Subject, document: dict[str, Any], there: list[str]) -> Iterator[Row]:
+def _check_digests(subject: Subject, document: dict[str, Any], there: list[str]) -> Iterator[CheckRow]:
     """Compare the files with the digests that the list of results states of them."""
     stated = document["files"]
-    differing = [Difference(f"{RESULTS}/{name}", "expected a file, got none") for name in stated if name not in there]
+    differing = [Mismatch(f"{RESULTS}/{name}", "expected a file, got none") for name in stated if name not in there]
     for name in sorted(stated.keys() & set(there)):
         if (found := file_digest(subject.folder / RESULTS / name)) != stated[name]:
-            differing.append(Difference(f"{RESULTS}/{name}", f"expected {stated[name]}, got {found}"))
+            differing.append(Mismatch(f"{RESULTS}/{name}", f"expected {stated[name]}, got {found}"))
     derived = document.get("derived", [])
     extra = [name for name in there if name not in (*stated, RESULTS_FILE, *derived)]
     if subject.is_package:
-        differing += [Difference(f"{RESULTS}/{name}", f"expected no file that {_LIST} does not list") for name in extra]
+        differing += [Mismatch(f"{RESULTS}/{name}", f"expected no file that {_LIST} does not list") for name in extra]
     yield compared("results", len(stated), "files", differing, how=f"digests of {_LIST}")
     if derived:
         yield not_compared("results", len(derived), "files", "PDF, whose bytes differ each time they are written")
@@ -120,7 +120,7 @@ def _write_again(study: Study, document: dict[str, Any], target: Path) -> Path:
     return write_report(study, target, formats=formats, log_time=log_time, canvas=Canvas.of(drawing))
 
 
-def _compare(document: dict[str, Any], made: Path, folder: Path) -> Iterator[Row]:
+def _compare(document: dict[str, Any], made: Path, folder: Path) -> Iterator[CheckRow]:
     here, stated = library_versions(), well_formed(document["versions"])
     wrong = version_mistakes(document["versions"], _LIST)
     if wrong:
@@ -144,7 +144,7 @@ def _compare(document: dict[str, Any], made: Path, folder: Path) -> Iterator[Row
         kind = kinds[next(kind for kind, fits in _KINDS.items() if fits(name))]
         member = f"{RESULTS}/{name}"
         if "none" in there:
-            found: Difference | None = Difference(member, f"expected {there[0]}, got {there[1]}")
+            found: Mismatch | None = Mismatch(member, f"expected {there[0]}, got {there[1]}")
             by_value, left = False, another_gapline
         else:
             found = byte_difference(made / name, folder / name, member)
@@ -170,7 +170,7 @@ def _compare(document: dict[str, Any], made: Path, folder: Path) -> Iterator[Row
 
 def _number_difference(
     made: Path, document: dict[str, Any], words: Mapping[str, str], kind: _Kind, *, common: bool
-) -> Difference | None:
+) -> Mismatch | None:
     """Compare the list of results by value; of another gapline, the keys that both have, and count the rest."""
     expected, got = (
         {name: value for name, value in whole.items() if name not in _OF_BYTES}
@@ -179,11 +179,11 @@ def _number_difference(
     differing = list(value_differences(expected, got, words, alone=kind.keys_left if common else None))
     kind.numbers = count_numbers(got) - sum(kind.keys_left.values())
     for place, one, another in differing[:1]:
-        return Difference(_LIST, f"{place}: expected {printable(one):.120}, got {printable(another):.120}")
+        return Mismatch(_LIST, f"{place}: expected {printable(one):.120}, got {printable(another):.120}")
     return None
 
 
-def _rows(name: str, kind: _Kind, why: str) -> Iterator[Row]:
+def _rows(name: str, kind: _Kind, why: str) -> Iterator[CheckRow]:
     files = kind.by_bytes + kind.by_value + len(kind.differing)
     # The list of results is one file; what it holds are the numbers.
     number, unit = (kind.numbers, "numbers") if name == _NUMBERS else (files, "files")

@@ -15,7 +15,7 @@ MOST_DIFFERENCES = 100
 _PLACE = re.compile(r"(?P<member>[^:]+?)(?::(?P<line>[0-9]+))?: (?P<said>.*)", re.DOTALL)
 
 
-class Outcome(StrEnum):
+class CheckOutcome(StrEnum):
     """What became of a thing that was looked at."""
 
     SHOWN = "shown"
@@ -24,7 +24,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Mismatch:
     """One thing that is not as it should be; `said` is `expected …, got …`, `member` the file that it is said of."""
 
     member: str
@@ -36,10 +36,10 @@ class Difference:
         return f"{place}: {self.said}"
 
     @classmethod
-    def of(cls, message: str, *, member: str = "") -> "Difference":
+    def of(cls, message: str, *, member: str = "") -> "Mismatch":
         """Take a message of the shape `file:line: expected …, got …` apart; `member` where it names no file.
 
-        >>> Difference.of("journal/a/events.jsonl:3: expected checksum 1, got 2").line
+        >>> Mismatch.of("journal/a/events.jsonl:3: expected checksum 1, got 2").line
         3
         """
         found = _PLACE.fullmatch(message)
@@ -49,7 +49,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CheckRow:
     """One thing that was looked at: `how` it was compared where it was, `why` where it was not, or what to know of it.
 
     `number` is how many of `unit` were looked at, or are left unlooked at.
@@ -58,15 +58,15 @@ class Row:
     what: str
     number: int
     unit: str
-    outcome: Outcome
+    outcome: CheckOutcome
     how: str = ""
     why: str = ""
-    differing: tuple[Difference, ...] = ()
+    differing: tuple[Mismatch, ...] = ()
 
     @property
     def counted(self) -> str:
         """The number with its unit; nothing where there was nothing to look at."""
-        if not self.number and self.outcome is Outcome.NOT_SHOWN:
+        if not self.number and self.outcome is CheckOutcome.NOT_SHOWN:
             return ""
         return f"{self.number:,} {self.unit.removesuffix('s') if self.number == 1 else self.unit}"
 
@@ -76,17 +76,17 @@ class Row:
 
 
 def compared(
-    what: str, number: int, unit: str, differing: Iterable[Difference] = (), *, how: str = "", why: str = ""
-) -> Row:
+    what: str, number: int, unit: str, differing: Iterable[Mismatch] = (), *, how: str = "", why: str = ""
+) -> CheckRow:
     """Return the row of what was compared."""
     found = tuple(differing)
-    outcome = Outcome.DIFFERS if found else Outcome.SHOWN
-    return Row(what, number, unit, outcome, how, f"{len(found):,} differ" if found else why, found)
+    outcome = CheckOutcome.DIFFERS if found else CheckOutcome.SHOWN
+    return CheckRow(what, number, unit, outcome, how, f"{len(found):,} differ" if found else why, found)
 
 
-def not_compared(what: str, number: int, unit: str, why: str) -> Row:
+def not_compared(what: str, number: int, unit: str, why: str) -> CheckRow:
     """Return the row of what was not compared."""
-    return Row(what, number, unit, Outcome.NOT_SHOWN, why=why)
+    return CheckRow(what, number, unit, CheckOutcome.NOT_SHOWN, why=why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +95,11 @@ class Verification:
 
     source: str
     kind: str
-    rows: tuple[Row, ...]
+    rows: tuple[CheckRow, ...]
     identity: Identity | None = None
 
     @property
-    def differences(self) -> tuple[Difference, ...]:
+    def differences(self) -> tuple[Mismatch, ...]:
         """The first things that differ; `more` of them are counted only."""
         return tuple(islice(chain.from_iterable(row.differing for row in self.rows), MOST_DIFFERENCES))
 
@@ -114,14 +114,14 @@ class Verification:
         return self.first is None
 
     @property
-    def first(self) -> Difference | None:
+    def first(self) -> Mismatch | None:
         """The first thing that differs."""
         return next(iter(self.differences), None)
 
     @property
-    def left(self) -> tuple[Row, ...]:
+    def left(self) -> tuple[CheckRow, ...]:
         """What was not shown."""
-        return tuple(row for row in self.rows if row.outcome is Outcome.NOT_SHOWN)
+        return tuple(row for row in self.rows if row.outcome is CheckOutcome.NOT_SHOWN)
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON."""

@@ -13,7 +13,7 @@ from gapline.contract.version import VERSION
 from gapline.errors import ContractError, GaplineError, IntegrityError, listing
 from gapline.journal.register import LATER, Declared, Entry, Register, declare, last_digest, read_register
 from gapline.package.campaign import Environment
-from gapline.package.checks.rows import Difference, Row, compared, not_compared
+from gapline.package.checks.rows import CheckRow, Mismatch, compared, not_compared
 from gapline.package.checks.subject import Subject
 from gapline.package.checks.values import value_differences, version_mistakes
 from gapline.references.snapshot import Snapshot
@@ -31,25 +31,25 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def check_document(subject: Subject) -> Iterator[Row]:
+def check_document(subject: Subject) -> Iterator[CheckRow]:
     """Name a `package.json` that cannot be read."""
     try:
         if subject.package is None:
             return
     except IntegrityError as error:
-        yield compared(DOCUMENT, 0, "facts", [Difference.of(error.message, member=DOCUMENT)])
+        yield compared(DOCUMENT, 0, "facts", [Mismatch.of(error.message, member=DOCUMENT)])
 
 
-def check_contract(subject: Subject) -> Iterator[Row]:
+def check_contract(subject: Subject) -> Iterator[CheckRow]:
     """Name a contract that cannot be read."""
     try:
         if subject.contract:
             return
     except (ContractError, OSError) as error:
-        yield compared("contract", 1, "files", [Difference.of(subject.words(error), member=CONTRACT_FILE)])
+        yield compared("contract", 1, "files", [Mismatch.of(subject.words(error), member=CONTRACT_FILE)])
 
 
-def check_package(subject: Subject) -> Iterator[Row]:
+def check_package(subject: Subject) -> Iterator[CheckRow]:
     """Compare what `package.json` states with the files next to it; instances and environment have their own rows."""
     package, contract, results = subject.package, subject.contract, subject.results
     if package is None:
@@ -74,7 +74,7 @@ def check_package(subject: Subject) -> Iterator[Row]:
         packed = package.instances.get(name)
         stated[f"instance {name}"] = (known.get(name), packed and packed.path)
     differing = [
-        Difference(DOCUMENT, f"{what}: expected {_word(expected)}, got {_word(said)}")
+        Mismatch(DOCUMENT, f"{what}: expected {_word(expected)}, got {_word(said)}")
         for what, (expected, said) in stated.items()
         if expected != said
     ]
@@ -87,7 +87,7 @@ def check_package(subject: Subject) -> Iterator[Row]:
         yield not_compared(DOCUMENT, len(unknown), "facts", why)
 
 
-def check_environment(subject: Subject) -> Iterator[Row]:
+def check_environment(subject: Subject) -> Iterator[CheckRow]:
     """Compare the environment that `package.json` states with the one that follows from the runs."""
     if not subject.is_package:
         return
@@ -101,7 +101,7 @@ def check_environment(subject: Subject) -> Iterator[Row]:
         expected = Environment().document(open_campaign(subject.folder / CAMPAIGN, verify=False))
     alone: dict[str, int] | None = {} if document.get("gapline", VERSION) != VERSION else None
     differing = [
-        Difference(DOCUMENT, f"environment.{place}: expected {_word(one):.120}, got {_word(other):.120}")
+        Mismatch(DOCUMENT, f"environment.{place}: expected {_word(one):.120}, got {_word(other):.120}")
         for place, one, other in value_differences(expected, document["environment"], alone=alone)
     ]
     number = len(expected) - sum(name in expected for name in alone or ())
@@ -111,7 +111,7 @@ def check_environment(subject: Subject) -> Iterator[Row]:
         yield not_compared("environment", len(alone), "facts", why)
 
 
-def check_instances(subject: Subject) -> Iterator[Row]:
+def check_instances(subject: Subject) -> Iterator[CheckRow]:
     """Compare the instances with the digests that package and register state."""
     register = _readable(read_register, subject.folder)
     registered = register.entries[-1].instances if register and register.entries else {}
@@ -123,12 +123,12 @@ def check_instances(subject: Subject) -> Iterator[Row]:
         digests = [digest for digest in stated if digest is not None]
         if len(set(digests)) > 1:
             said = f"instance {instance.name}: expected {digests[0]}, as {_REGISTER} has it, got {digests[1]}"
-            differing.append(Difference(DOCUMENT, said))
+            differing.append(Mismatch(DOCUMENT, said))
         found = _readable(file_digest, subject.folder / instance.path)
         if instance.name in absent:
             if found is not None:
                 said = f"expected no file, as {DOCUMENT} says that it is not included, got one"
-                differing.append(Difference(instance.path, said))
+                differing.append(Mismatch(instance.path, said))
             continue
         if found is None and package is None:
             lost.append(instance.name)
@@ -136,7 +136,7 @@ def check_instances(subject: Subject) -> Iterator[Row]:
             unstated.append(instance.name)
         elif found not in digests:
             said = f"expected {next(filter(None, digests), None)}, got {found or 'no such file'}"
-            differing.append(Difference(instance.path, said))
+            differing.append(Mismatch(instance.path, said))
         looked += found is not None and bool(digests)
     yield compared("instances", looked, "files", differing, how="digests of register and package")
     if absent:
@@ -148,7 +148,7 @@ def check_instances(subject: Subject) -> Iterator[Row]:
             yield not_compared("instances", len(names), "files", f"{why}: {listing(names, most=3)}")
 
 
-def check_snapshots(subject: Subject) -> Iterator[Row]:
+def check_snapshots(subject: Subject) -> Iterator[CheckRow]:
     """Compare every snapshot, in the folder of references or named by the contract, with the digest that it states."""
     names = {file.relative_to(subject.folder).as_posix() for file in (subject.folder / REFERENCES).glob("*.json")}
     named = subject.contract.reference.snapshot
@@ -159,17 +159,17 @@ def check_snapshots(subject: Subject) -> Iterator[Row]:
         try:
             Snapshot.load(subject.folder / name)
         except (GaplineError, OSError, ValueError) as error:
-            differing.append(Difference.of(subject.words(error), member=name))
+            differing.append(Mismatch.of(subject.words(error), member=name))
     if names:
         yield compared("snapshots", len(names), "files", differing, how="the digest that each states of itself")
 
 
-def check_timing(subject: Subject) -> Iterator[Row]:
+def check_timing(subject: Subject) -> Iterator[CheckRow]:
     """Compare what the contract states of the timing with what the journals recorded when the runs were made."""
     runs = subject.index.campaign.runs
     recorded = recorded_facts(runs)
     differing = [
-        Difference(CONTRACT_FILE, f"[time] {name}: expected {then}, as the journals record, got {now}")
+        Mismatch(CONTRACT_FILE, f"[time] {name}: expected {then}, as the journals record, got {now}")
         for name, (then, now) in contract_changes(subject.contract, runs).items()
     ]
     register = _readable(read_register, subject.folder)
@@ -178,16 +178,16 @@ def check_timing(subject: Subject) -> Iterator[Row]:
         unregistered = [change for change in _readable(register.changes) or [] if "not registered yet" in change]
         if any(change.startswith((CONTRACT_FILE, "time ")) for change in unregistered):
             said = "changed after the first run, and the journals do not record what it stated of the timing"
-            differing.append(Difference(CONTRACT_FILE, said))
+            differing.append(Mismatch(CONTRACT_FILE, said))
     yield compared("contract", len(recorded), "facts", differing, how="timing as the journals record it")
 
 
-def check_register(subject: Subject) -> Iterator[Row]:
+def check_register(subject: Subject) -> Iterator[CheckRow]:
     """Verify the chain of the register, and its last line and its moments against contract and journals."""
     try:
         register = read_register(subject.folder)
     except (GaplineError, OSError) as error:
-        yield compared("register", 0, "lines", [Difference.of(subject.words(error))])
+        yield compared("register", 0, "lines", [Mismatch.of(subject.words(error))])
         return
     if not register.entries:
         yield not_compared("register", 0, "lines", "there is none: what was declared before the runs is not known")
@@ -200,7 +200,7 @@ def check_register(subject: Subject) -> Iterator[Row]:
     yield compared("register", len(register.entries), "lines", differing, how=how, why=why)
 
 
-def _out_of_order(register: Register, begun: list[datetime.datetime]) -> Iterator[Difference]:
+def _out_of_order(register: Register, begun: list[datetime.datetime]) -> Iterator[Mismatch]:
     """Say where moments and counts of attempts go back, or a plan says to be older than runs that were there.
 
     `begun` holds when attempts were begun, as their journals say.
@@ -218,7 +218,7 @@ def _out_of_order(register: Register, begun: list[datetime.datetime]) -> Iterato
         before = entry
 
 
-def _not_declared(subject: Subject, register: Register) -> Iterator[Difference]:
+def _not_declared(subject: Subject, register: Register) -> Iterator[Mismatch]:
     """Say what the last line states otherwise than the contract of which it has the digest."""
     last = register.entries[-1]
     today = declare(subject.folder, subject.contract, known=last.instances)
@@ -230,8 +230,8 @@ def _not_declared(subject: Subject, register: Register) -> Iterator[Difference]:
             yield _at(len(register.entries), f"{name} {_json(today, name)}", _json(last, name))
 
 
-def _at(line: int, expected: str, got: str) -> Difference:
-    return Difference(_REGISTER, f"expected {expected}, got {got}", line)
+def _at(line: int, expected: str, got: str) -> Mismatch:
+    return Mismatch(_REGISTER, f"expected {expected}, got {got}", line)
 
 
 def _json(entry: Declared | Entry, name: str) -> str:

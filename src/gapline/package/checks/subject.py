@@ -38,7 +38,7 @@ from gapline.journal.read import Journal, JournalState
 from gapline.journal.records import read_order
 from gapline.journal.verdicts import Judge, VerdictFacts, Verdicts
 from gapline.package.campaign import NotingIndex, Progress
-from gapline.package.checks.rows import Difference
+from gapline.package.checks.rows import Mismatch
 from gapline.package.checks.values import well_formed
 from gapline.report.results import read_results
 from gapline.text import counted
@@ -102,7 +102,7 @@ class Subject:
         return {name: one for name, one in known.items() if not one.included}
 
     @cached_property
-    def results(self) -> dict[str, Any] | Difference | None:
+    def results(self) -> dict[str, Any] | Mismatch | None:
         """What `results/results.json` states, None where there is none, or why it cannot be read."""
         member = f"{RESULTS}/{RESULTS_FILE}"
         path = self.folder / member
@@ -112,7 +112,7 @@ class Subject:
             read_results(path)
             return dict(json.loads(read_regular(path)))
         except (GaplineError, OSError, ValueError, RecursionError) as error:
-            return Difference.of(self.words(error), member=member)
+            return Mismatch.of(self.words(error), member=member)
 
     @cached_property
     def versions(self) -> dict[str, str]:
@@ -150,8 +150,8 @@ class WatchedIndex(NotingIndex):
         self.whole = sum(len(attempts_of(cell)) for cell in cells_of(subject.folder))
         self.attempts = self.cut_short = 0
         self.files = self.verdicts_read = self.unsealed = self.unchecked = 0
-        self.wrong: list[Difference] = []
-        self.wrong_verdicts: list[Difference] = []
+        self.wrong: list[Mismatch] = []
+        self.wrong_verdicts: list[Mismatch] = []
         self.begun: list[datetime.datetime] = []
 
     def read(self, attempt: Path) -> Seen:
@@ -162,7 +162,7 @@ class WatchedIndex(NotingIndex):
         outcome = seen.outcome
         journal = outcome if isinstance(outcome, Journal) else None
         if said := outcome.corruption or (journal and self._order_mistake(attempt, journal)):
-            self.wrong.append(Difference.of(self._words(said)))
+            self.wrong.append(Mismatch.of(self._words(said)))
         self.cut_short += outcome.state is JournalState.BROKEN
         if outcome.ending is not None:
             with contextlib.suppress(ValueError):
@@ -173,7 +173,7 @@ class WatchedIndex(NotingIndex):
             self.unsealed += not verdicts.sealed
             self.unchecked += verdicts.unchecked if verdicts.usable else 0
             if said := _verdicts_mistake(verdicts, journal):
-                self.wrong_verdicts.append(Difference.of(self._words(said)))
+                self.wrong_verdicts.append(Mismatch.of(self._words(said)))
         return seen
 
     def _order_mistake(self, attempt: Path, journal: Journal) -> str | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from gapline.files.open_file import open_regular
-from gapline.package.checks.rows import Difference
+from gapline.package.checks.rows import Mismatch
 from gapline.text import printable
 
 WITHIN = 1e-12
@@ -29,7 +29,7 @@ _VERSION = re.compile(
 _LONGEST_VERSION = 60
 
 
-def byte_difference(expected: Path, got: Path, name: str) -> Difference | None:
+def byte_difference(expected: Path, got: Path, name: str) -> Mismatch | None:
     """Return the first place where two files differ: a line of texts, else a byte; None where they are the same."""
     with open_regular(expected) as left, open_regular(got) as right:
         place = first_difference(left, right)
@@ -38,7 +38,7 @@ def byte_difference(expected: Path, got: Path, name: str) -> Difference | None:
         if expected.suffix in _TEXTS:
             return _line_difference(left, right, place, name)
         said = [f"0x{data.hex()}" if data else "the end" for data in (_read(one, place, 1) for one in (left, right))]
-        return Difference(name, f"byte {place:,}: expected {said[0]}, got {said[1]}")
+        return Mismatch(name, f"byte {place:,}: expected {said[0]}, got {said[1]}")
 
 
 def first_difference(left: BinaryIO, right: BinaryIO) -> int | None:
@@ -59,7 +59,7 @@ def _read(stream: BinaryIO, place: int, size: int) -> bytes:
     return stream.read(size)
 
 
-def _line_difference(left: BinaryIO, right: BinaryIO, place: int, name: str) -> Difference:
+def _line_difference(left: BinaryIO, right: BinaryIO, place: int, name: str) -> Mismatch:
     """Name line and text around the first place at which two texts differ; a line may be as long as the file."""
     number, start, done = 1, 0, 0
     while done < place:
@@ -69,7 +69,7 @@ def _line_difference(left: BinaryIO, right: BinaryIO, place: int, name: str) -> 
         done += len(piece)
     begin = max(start, place - _SHOWN // 2)
     expected, got = (_line(_read(stream, begin, _SHOWN + 1)) for stream in (left, right))
-    return Difference(name, f"expected {expected}, got {got}", number)
+    return Mismatch(name, f"expected {expected}, got {got}", number)
 
 
 def _line(data: bytes) -> str:
@@ -79,14 +79,14 @@ def _line(data: bytes) -> str:
     return repr(printable(line[:_SHOWN].decode("utf-8", "replace"))) + ("…" if len(line) > _SHOWN else "")
 
 
-def text_difference(expected: Path, got: Path, name: str, words: Mapping[str, str]) -> Difference | None:
+def text_difference(expected: Path, got: Path, name: str, words: Mapping[str, str]) -> Mismatch | None:
     """Return the first line of two texts that differs by value; `words` of what is got stand for others here."""
     with open_regular(expected) as left, open_regular(got) as right:
         for number, pair in enumerate(itertools.zip_longest(left, right), 1):
             lines = [None if line is None else line.decode("utf-8", "replace") for line in pair]
             if None in lines or not same_text(str(lines[0]), str(lines[1]), words):
                 said = ["the end" if one is None else repr(printable(one.rstrip("\n")[:_SHOWN])) for one in lines]
-                return Difference(name, f"expected {said[0]}, got {said[1]}", number)
+                return Mismatch(name, f"expected {said[0]}, got {said[1]}", number)
     return None
 
 
@@ -174,7 +174,7 @@ def well_formed(versions: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def version_mistakes(versions: Mapping[str, str], member: str) -> list[Difference]:
+def version_mistakes(versions: Mapping[str, str], member: str) -> list[Mismatch]:
     """Name the versions that are not well-formed, and that of gapline if it is missing.
 
     The version of another gapline is replaced by ours before texts are compared, so it must not be an arbitrary text.
@@ -188,7 +188,7 @@ def version_mistakes(versions: Mapping[str, str], member: str) -> list[Differenc
     ]
     if "gapline" not in versions:
         said.append("versions: expected the version of gapline, got none")
-    return [Difference(member, one) for one in said]
+    return [Mismatch(member, one) for one in said]
 
 
 def _place(at: str, name: str) -> str:

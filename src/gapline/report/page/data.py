@@ -26,7 +26,8 @@ from gapline.report.writers.terminal import short_names
 from gapline.scoring.kernels import kernel_range, parse_kernel
 from gapline.scoring.moments import log_start
 from gapline.scoring.run_references import reference_column
-from gapline.statistics.cells import TIE, Cells, build_cells, finite_or_none
+from gapline.statistics.cells import TIE, build_cells, finite_or_none
+from gapline.statistics.cells import CellIndex as Cells
 from gapline.statistics.estimate import method_words
 from gapline.statistics.intervals import generator_start
 from gapline.statistics.means import check_horizons

@@ -15,7 +15,7 @@ from gapline.envelope.passes import bring
 from gapline.files.scratch_arrays import scratch_array, spans
 from gapline.native.slices import AT_ONCE
 from gapline.scoring.kernels import Kernel
-from gapline.statistics.cells import Cells
+from gapline.statistics.cells import CellIndex as Cells
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -21,7 +21,8 @@ from gapline.scoring.moments import log_start, moments_of_both
 from gapline.scoring.run_references import reference_column
 from gapline.scoring.scores import Scores, goal_name
 from gapline.scoring.weighting import Weighting, run_weights
-from gapline.statistics.cells import Cells, build_cells, sign
+from gapline.statistics.cells import CellIndex as Cells
+from gapline.statistics.cells import build_cells, sign
 from gapline.statistics.means import summarise
 from gapline.study import Study
 
