@@ -5,12 +5,13 @@ import json
 import pytest
 
 import gapline as gl
+from gapline.report.analysis_tables import study_tables
 from gapline.report.facts import heading, make_statements
 from gapline.report.figures.study import study_figures
 from gapline.report.macros import study_macros
 from gapline.report.methods import methods_latex, methods_markdown
 from gapline.report.paper.write import paper_figures
-from gapline.report.write import results_document, study_tables
+from gapline.report.write import results_document
 from gapline.report.writers.latex import to_latex
 from gapline.report.writers.latex_text import macro_file
 from gapline.report.writers.markdown import to_markdown

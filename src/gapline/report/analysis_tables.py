@@ -1,28 +1,53 @@
-"""The tables of `gapline analyse`: their names, and each made when it is asked for."""
+"""The tables of `gapline analyse`, each made when it is asked for, and those of a report."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import polars as pl
 
 from gapline.contract.progress import doing
 from gapline.errors import UsageError, closest
+from gapline.report.facts import Statements
+from gapline.report.numbers import sentence
 from gapline.report.order import ALARMED, order_arms
+from gapline.report.replication import replication_tables, shown_replication
 from gapline.report.table import Table, frame_table
 from gapline.report.tables import sensitivity
-from gapline.report.tables.complementarity import pairs_table
-from gapline.report.tables.contrasts import contrast_table
+from gapline.report.tables.contrasts import compared_rows, contrast_table
 from gapline.report.tables.design import design_tables
 from gapline.report.tables.health import completeness_table, health_table, reason_table
+from gapline.report.tables.instances import instance_table
 from gapline.report.tables.kernels import kernel_tables
 from gapline.report.tables.ladders import ladder_tables
-from gapline.report.tables.means import sentence
+from gapline.report.tables.means import arm_table, panel_table
 from gapline.report.tables.measures import neighbour_tables
-from gapline.report.tables.sensitivity import cutoff_table, transform_table
+from gapline.study import Study
 from gapline.study.analyse import Analysis
 
 Maker = Callable[[Analysis], Sequence[Table]]
+
+
+def study_tables(study: Study, analysis: Analysis, said: Statements) -> list[Table]:
+    """Return the tables of a report."""
+    order, first = said.order, study.kernels[:1]
+    tested = study.contrasts is not None and compared_rows(study.contrasts, order.descriptive).height
+    replication = shown_replication(study)
+    return [
+        arm_table(study.summary, order, kernels=first, intervals=study.intervals, no_intervals=study.no_intervals),
+        panel_table(study.scores[0], order),
+        *(_contrasts(analysis) if tested else []),
+        instance_table(study, order),
+        *design_tables(analysis),
+        *_health(analysis),
+        *ladder_tables(analysis.ladders.values()),
+        *_pooled(analysis, over=analysis.ranked_words),
+        *_kernels(analysis),
+        *_pairs(analysis),
+        sensitivity.grid_table(analysis.complementarity, against=str(study.folded.label)),
+        *neighbour_tables(analysis),
+        *varied_tables(analysis),
+        *([] if replication is None else replication_tables(replication)),
+    ]
 
 
 def analysis_tables(analysis: Analysis, /) -> list[Table]:
@@ -56,16 +81,12 @@ def _read(analysis: Analysis, make: Maker) -> Iterator[Table]:
 
 
 def _health(analysis: Analysis) -> list[Table]:
-    who: dict[str, Any] = {"validation": analysis.study.envelopes.validation, "checker": analysis.study.checker}
-    return [health_table(analysis.main_health, **who, over=analysis.main_words)]
+    validation, checker = analysis.study.envelopes.validation, analysis.study.checker
+    return [health_table(analysis.main_health, validation=validation, checker=checker, over=analysis.main_words)]
 
 
 def _reasons(analysis: Analysis) -> list[Table]:
     return [reason_table(analysis.health)] if analysis.health.reasons.height else []
-
-
-def _ladders(analysis: Analysis) -> list[Table]:
-    return ladder_tables(analysis.ladders.values())
 
 
 def _completeness(analysis: Analysis) -> list[Table]:
@@ -75,17 +96,13 @@ def _completeness(analysis: Analysis) -> list[Table]:
     return [] if whole else [completeness_table(analysis.completeness, planned=study.contract is not None)]
 
 
-def _pooled(analysis: Analysis) -> list[Table]:
-    empties = _empties(analysis)
-    return [sensitivity.pooled_table(analysis.metrics, analysis.labels, empties, over=analysis.main_words)]
+def _pooled(analysis: Analysis, over: str | None = None) -> list[Table]:
+    words = analysis.main_words if over is None else over
+    return [sensitivity.pooled_table(analysis.metrics, analysis.labels, _empties(analysis), over=words)]
 
 
 def _kernels(analysis: Analysis) -> list[Table]:
     return kernel_tables(analysis.metrics, analysis.labels, over=analysis.main_words)
-
-
-def _reversals(analysis: Analysis) -> list[Table]:
-    return [sensitivity.reversal_table(analysis.metrics)]
 
 
 def _references(analysis: Analysis) -> list[Table]:
@@ -95,12 +112,12 @@ def _references(analysis: Analysis) -> list[Table]:
 def _transforms(analysis: Analysis) -> list[Table]:
     if analysis.transforms is None:
         return []
-    return [transform_table(analysis.transforms, against=str(analysis.study.references[0].label))]
+    return [sensitivity.transform_table(analysis.transforms, against=str(analysis.study.references[0].label))]
 
 
 def _pairs(analysis: Analysis) -> list[Table]:
-    study = analysis.study
-    return [pairs_table(analysis.complementarity, against=str(study.folded.label), descriptive=study.tier_two)]
+    study, found = analysis.study, analysis.complementarity
+    return [sensitivity.pairs_table(found, against=str(study.folded.label), descriptive=study.tier_two)]
 
 
 def _robustness(analysis: Analysis) -> list[Table]:
@@ -113,20 +130,15 @@ def _swaps(analysis: Analysis) -> list[Table]:
     return [sensitivity.swap_table(analysis.horizon, against=str(analysis.study.references[0].label))]
 
 
-def analysis_cutoff_table(analysis: Analysis, /) -> Table:
-    """Return the scores over the cutoff of logarithmic weights, against the declared reference."""
-    reading = analysis.study.reading
-    return cutoff_table(
-        analysis.cutoffs,
-        against=str(reading.reference),
-        descriptive=reading.tier_two,
-        ranked=str(reading.instance_set),
-        unit=reading.time_unit,
-    )
-
-
 def _cutoffs(analysis: Analysis) -> list[Table]:
-    return [analysis_cutoff_table(analysis)]
+    reading = analysis.study.reading
+    words = {"against": str(reading.reference), "ranked": str(reading.instance_set), "unit": reading.time_unit}
+    return [sensitivity.cutoff_table(analysis.cutoffs, descriptive=reading.tier_two, **words)]
+
+
+def varied_tables(analysis: Analysis) -> list[Table]:
+    """Return the scores under logarithmic weights and, where one is declared, under other transforms."""
+    return [*_cutoffs(analysis), *_transforms(analysis)]
 
 
 # All three come from the same bootstrap: where there is none, none of them exists.
@@ -134,8 +146,7 @@ def _intervals(analysis: Analysis) -> list[Table]:
     found = analysis.study.intervals
     if found is None:
         return []
-    caption = "Means with their uncertainty"
-    return [_arm_rows(analysis, "intervals", caption, found.frame, [found.caption()])]
+    return [_arm_rows(analysis, "intervals", "Means with their uncertainty", found.frame, [found.caption()])]
 
 
 def _contrasts(analysis: Analysis) -> list[Table]:
@@ -178,11 +189,11 @@ _MAKERS: tuple[tuple[tuple[str, ...], Maker], ...] = (
     (("design",), design_tables),
     (("health",), _health),
     (("rejections",), _reasons),
-    (("ladder-validity", "ladder-means"), _ladders),
+    (("ladder-validity", "ladder-means"), lambda analysis: ladder_tables(analysis.ladders.values())),
     (("completeness",), _completeness),
     (("pooled",), _pooled),
     (("saturation", "signs", "ratios", "kernel-ratios"), _kernels),
-    (("reversals",), _reversals),
+    (("reversals",), lambda analysis: [sensitivity.reversal_table(analysis.metrics)]),
     (("references",), _references),
     (("transforms",), _transforms),
     (("pairs",), _pairs),

@@ -7,12 +7,12 @@ from xml.etree import ElementTree
 
 from gapline.contract.reading import Reading, vouched
 from gapline.errors import GaplineError, listing
-from gapline.report.numbers import p_value, signed
+from gapline.report.numbers import p_value, p_words, signed
 from gapline.report.table import text_table
-from gapline.report.tables.contrasts import comparison_table, suggestion_line, verdict_line
+from gapline.report.tables.contrasts import comparison_table
 from gapline.report.writers.markdown import plain, to_markdown
-from gapline.study.comparison import Judged
-from gapline.study.gate import POWER, Question
+from gapline.study.comparison import Comparison, Judged
+from gapline.study.gate import NO_SOLUTION, POWER, Gate, Question, no_spread_words
 from gapline.terminal import visible
 from gapline.text import counted, printable
 
@@ -56,6 +56,40 @@ def to_junit(suite: str, cases: Sequence[Case]) -> bytes:
 
 
 _SUITE = "gapline.compare"
+
+
+def verdict_line(comparison: Comparison, /) -> str:
+    """Word the verdict in one line, in score units: a relative percentage would not survive a mean near zero."""
+    flag = " [machines differ]" if comparison.machine_differs else ""
+    if comparison.empty:
+        return f"{comparison.second}: {comparison.verdict} ({NO_SOLUTION}){flag}"
+    if comparison.low is None or comparison.high is None:
+        alike = comparison.estimate.tied or comparison.estimate.flat
+        reason = no_spread_words(comparison.estimate) if alike else comparison.reason
+        p = f", p {p_words(comparison.p)}" if alike and not comparison.estimate.tied else ""
+        return f"{comparison.second}: {comparison.verdict} ({reason}{p}) against {comparison.first}{flag}"
+    level = f"{comparison.level:.0%}"
+    return (
+        f"{comparison.second}: {comparison.verdict}: {signed(comparison.difference)} ({level} interval "
+        f"{signed(comparison.low)} to {signed(comparison.high)}, p {p_words(comparison.p)}) against "
+        f"{comparison.first}{flag}"
+    )
+
+
+def suggestion_line(gate: Gate, /) -> str:
+    """Say which limit a gate on runs like these can hold."""
+    if gate.suggested is None:
+        return "suggestion: none, since nothing can be judged"
+    finds = {
+        Question.WORSE: "finds one that is worse by twice that",
+        Question.NON_INFERIOR: "passes one that does not differ",
+        Question.SUPERIOR: "passes one that is better by twice that",
+    }
+    asked = Question(gate.question)
+    return (
+        f"suggestion: --{asked.option} {gate.suggested:.2g} {finds[asked]} in {POWER:.0%}; a smaller limit needs more "
+        "instances (`gapline plan`)"
+    )
 
 
 def verdict_lines(judged: Judged, /) -> list[str]:

@@ -2,24 +2,18 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from gapline.contract.tables import RUN_KEY, RunKey
 from gapline.contract.transforms import shortest
-from gapline.references.alarms import Alarm, negative_notes
-from gapline.report.order import ArmOrder, order_arms
-from gapline.report.table import Table
-from gapline.report.tables.means import arm_table, group_table
-from gapline.report.writers.terminal import print_table
+from gapline.references.alarms import negative_notes
+from gapline.report.order import ArmOrder
 from gapline.scoring.endpoints import attainment_name
 from gapline.scoring.scores import Scores, goal_name
 from gapline.statistics.means import Summary
 from gapline.text import printable
-
-if TYPE_CHECKING:
-    from gapline.statistics.bootstrap import ArmIntervals
 
 
 def score_document(
@@ -79,26 +73,6 @@ def _run_document(row: dict[str, Any], scores: Scores) -> dict[str, Any]:
         # JSON has no infinity: a goal that was never attained has no time.
         "hitting_times": {goal: None if math.isinf(hit) else hit for goal, hit in hits.items()},
     }
-
-
-def score_table(
-    summary: Summary,
-    /,
-    *,
-    alarms: Sequence[Alarm] = (),
-    intervals: "ArmIntervals | None" = None,
-    no_intervals: str | None = None,
-) -> Table:
-    """Return one reading: the arms, best first, or the groups that were asked for."""
-    if summary.by != ("arm",):
-        return group_table(summary)
-    order = order_arms(summary, alarms=alarms)
-    return arm_table(summary, order, intervals=intervals, no_intervals=no_intervals)
-
-
-def print_scores(summary: Summary, /) -> None:
-    """Print one reading: the arms, best first, or the groups that were asked for."""
-    print_table(score_table(summary))
 
 
 def negative_lines(scores: Scores, /) -> list[str]:

@@ -1,6 +1,6 @@
 """A table with its numbers and its words: every writer prints the same cells."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -83,6 +83,70 @@ def capital(*names: str, text: bool = False, spare: int | None = None) -> list[C
     return [Column(name, name.capitalize(), text, spare) for name in names]
 
 
+Record = Mapping[str, Any]
+
+
+class Field(NamedTuple):
+    """A column, and how the cell of a row is written in it."""
+
+    column: Column
+    write: Callable[[Record], Text | str]
+
+
+def field(column: Column, key: str, form: Callable[[Any], str] = str) -> Field:
+    """Return a column with one value of the row, as `form` writes it."""
+    return Field(column, lambda row: form(row[key]))
+
+
+def fields(
+    *names: str, form: Callable[[Any], str] = str, text: bool = False, spare: int | None = None, plain: bool = False
+) -> list[Field]:
+    """Return columns with one value of the row each: `final gap` is `final_gap`.
+
+    LaTeX prints their heads with a capital, unless `plain`.
+    """
+    heads = (Column(name, None if plain else name.capitalize(), text, spare) for name in names)
+    return [field(head, head.head.replace(" ", "_"), form) for head in heads]
+
+
+def field_table(
+    name: str,
+    caption: str,
+    fields: Sequence[Field],
+    rows: Sequence[Record] | Mapping[str, Sequence[Record]],
+    frame: pl.DataFrame,
+    notes: Iterable[str] = (),
+) -> Table:
+    """Return rows, or those under each heading that has any, written field by field."""
+    parts = {heading: mine for heading, mine in rows.items() if mine} if isinstance(rows, Mapping) else {None: rows}
+    written = (part(heading, [[one.write(row) for one in fields] for row in mine]) for heading, mine in parts.items())
+    return Table(name, caption, tuple(one.column for one in fields), tuple(written), frame, tuple(notes))
+
+
+class Cells(NamedTuple):
+    """A column with all of its cells."""
+
+    column: Column
+    cells: Sequence[Text | str]
+
+
+def cell_rows(columns: Sequence[Cells]) -> list[tuple[Text | str, ...]]:
+    """Return the rows of columns beside each other."""
+    return list(zip(*(one.cells for one in columns), strict=True))
+
+
+def best_cells(
+    values: Sequence[float | None],
+    eligible: Sequence[bool],
+    form: Callable[[float | None], str] = number,
+    *,
+    turn: float = 1.0,
+) -> list[Text]:
+    """Return the values as text, the smallest of the eligible ones in bold; with a `turn` of -1 the largest."""
+    marks = smallest([None if value is None else turn * value for value in values], eligible)
+    return [Text(form(value), mark) for value, mark in zip(values, marks, strict=True)]
+
+
 def part(heading: str | None, rows: Iterable[Sequence[Text | str]]) -> Part:
     """Return rows under a heading; a plain string is a cell that is not bold."""
     return heading, tuple(tuple(Text(c) if isinstance(c, str) else c for c in row) for row in rows)
@@ -91,11 +155,6 @@ def part(heading: str | None, rows: Iterable[Sequence[Text | str]]) -> Part:
 def one_part(rows: Iterable[Sequence[Text | str]]) -> tuple[Part, ...]:
     """Return rows as a single part without a heading."""
     return (part(None, rows),)
-
-
-def bold_best(texts: Iterable[str], best: Sequence[bool]) -> list[Text]:
-    """Return cells of one column, the best of them bold."""
-    return [Text(text, mark) for text, mark in zip(texts, best, strict=True)]
 
 
 def smallest(values: Sequence[float | None], eligible: Sequence[bool]) -> list[bool]:
@@ -110,11 +169,6 @@ def smallest(values: Sequence[float | None], eligible: Sequence[bool]) -> list[b
     # What prints alike is marked alike: a difference of rounding makes no winner.
     limit = min(known) + TIE
     return [bool(may and value is not None and value <= limit) for value, may in zip(values, eligible, strict=True)]
-
-
-def largest(values: Sequence[float | None], eligible: Sequence[bool]) -> list[bool]:
-    """Mark the largest of the values that exist and are eligible, ties included."""
-    return smallest([None if value is None else -value for value in values], eligible)
 
 
 def frame_table(

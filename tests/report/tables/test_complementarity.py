@@ -1,4 +1,4 @@
-from gapline.report.tables.complementarity import grid_table, pairs_table
+from gapline.report.tables.sensitivity import grid_table, pairs_table
 from report.report_studies import synthetic_analyses
 
 

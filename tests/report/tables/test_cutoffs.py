@@ -1,8 +1,8 @@
 import gapline as gl
-from gapline.report.analysis_tables import analysis_tables
+from gapline.report.analysis_tables import analysis_tables, study_tables
 from gapline.report.facts import make_statements
 from gapline.report.tables.sensitivity import cutoff_table
-from gapline.report.write import results_document, study_tables
+from gapline.report.write import results_document
 from study.test_cutoff_sweep import analysed
 
 

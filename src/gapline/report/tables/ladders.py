@@ -1,14 +1,14 @@
 """Tables along ladders of settings: what the checker says of each step, and what it scores."""
 
-from collections.abc import Callable, Collection
-from typing import Any
+from collections.abc import Collection, Sequence
 
 import polars as pl
 
 from gapline.contract.reading import vouched
-from gapline.report.numbers import DASH, count, goal_words, number, percent
-from gapline.report.table import Column, Part, Table, capital, part
-from gapline.report.tables.means import EMPTY_NOTE, kernel_column, sentence
+from gapline.report.numbers import DASH, count, goal_words, number, percent, sentence
+from gapline.report.table import Column, Field, Record, Table, field, field_table, fields
+from gapline.report.tables.health import health_fields
+from gapline.report.tables.means import EMPTY_NOTE, kernel_column
 from gapline.scoring.endpoints import attainment_name
 from gapline.study.ladders import Ladder
 from gapline.text import counted
@@ -16,94 +16,56 @@ from gapline.text import counted
 
 def ladder_tables(ladders: Collection[Ladder], /) -> list[Table]:
     """Return the table of validity and that of means, a part per ladder; none where there are no ladders."""
-    return [validity_table(ladders), step_means_table(ladders)] if ladders else []
-
-
-def validity_table(ladders: Collection[Ladder], /) -> Table:
-    """Return what was captured, rejected and never valid at each step, as the paper's table of ladder validity."""
-    first = next(iter(ladders)).reading
+    if not ladders:
+        return []
+    reading = next(iter(ladders)).reading
     # Shown where there are any: a valid candidate that came too late leaves its run empty too.
     late = ["late"] if any(ladder.frame["late"].sum() for ladder in ladders) else []
-
-    def cells(row: dict[str, Any]) -> list[str]:
-        names = ("runs", "captured", "rejected", "terminal_invalid", *late, "empty")
+    half = f"alf valid by ({reading.time_unit})"
+    validity = [
+        *health_fields("runs", "captured", "rejected", "terminal_invalid", *late, "empty"),
         # With no run there is no time either: a dash says both.
-        seen = number(row["first_valid"], digits=3)
-        return [*(count(row[name]) for name in names), seen]
-
-    unit = first.time_unit
-    columns = (
-        Column("runs", "Runs"),
-        Column("captured", "Captured"),
-        Column("rejected", "Invalid captured"),
-        Column("invalid at the end", "Invalid terminal"),
-        *capital(*late),
-        Column("empty", "No valid incumbent"),
-        Column(f"half valid by ({unit})", f"Half valid by ({unit})"),
-    )
-    notes = (
-        f"{sentence(vouched(first.validation, first.checker))} The more states a solver shows, the more can be "
+        Field(Column(f"h{half}", f"H{half}"), lambda row: number(row["first_valid"], digits=3)),
+    ]
+    words = (
+        f"{sentence(vouched(reading.validation, reading.checker))} The more states a solver shows, the more can be "
         "rejected: such a count is no rate. Half valid by: when half of the runs of a step have a valid incumbent, "
-        "empty ones included; a dash where fewer than half ever have one.",
+        "empty ones included; a dash where fewer than half ever have one."
     )
-    return _table("ladder-validity", "Validity along the ladders", ladders, columns, cells, notes)
+    kernel, goal = reading.kernels[0], attainment_name(reading.goals[0])
+    means = [
+        *fields("runs", "empty", form=count),
+        *fields("rank", form=lambda rank: str(rank or DASH)),
+        field(kernel_column(kernel), kernel, number),
+        *fields("final gap", form=percent),
+        Field(Column(f"≤ {goal_words(reading.goals[0])}"), lambda row: percent(row[goal], digits=1)),
+    ]
+    return [
+        _ladder_table("ladder-validity", "Validity along the ladders", ladders, validity, words),
+        _ladder_table("ladder-means", "Mean scores along the ladders, smaller is better", ladders, means, EMPTY_NOTE),
+    ]
 
 
-def step_means_table(ladders: Collection[Ladder], /) -> Table:
-    """Return the means of each step, as in the table of scores."""
-    reading = next(iter(ladders)).reading
-    kernel, goal = reading.kernels[0], reading.goals[0]
-
-    def cells(row: dict[str, Any]) -> list[str]:
-        rank = DASH if row["rank"] is None else str(row["rank"])
-        means = [rank, number(row[kernel]), percent(row["final_gap"]), percent(row[attainment_name(goal)], digits=1)]
-        return [count(row["runs"]), count(row["empty"]), *means]
-
-    columns = (
-        *capital("runs", "empty", "rank"),
-        kernel_column(kernel),
-        *capital("final gap"),
-        Column(f"≤ {goal_words(goal)}"),
-    )
-    return _table(
-        "ladder-means", "Mean scores along the ladders, smaller is better", ladders, columns, cells, (EMPTY_NOTE,)
-    )
-
-
-def _table(
-    name: str,
-    caption: str,
-    ladders: Collection[Ladder],
-    columns: tuple[Column, ...],
-    cells: Callable[[dict[str, Any]], list[str]],
-    notes: tuple[str, ...],
-) -> Table:
-    parts: list[Part] = []
+def _ladder_table(name: str, caption: str, ladders: Collection[Ladder], columns: Sequence[Field], note: str) -> Table:
+    parts: dict[str, list[Record]] = {}
     frames = []
     for ladder in ladders:
-        rows = list(ladder.frame.iter_rows(named=True))
-        settings = [", ".join(f"{setting} {_plain(row[setting])}" for setting in ladder.settings) for row in rows]
-        lines = [[row["arm"], step, *cells(row)] for row, step in zip(rows, settings, strict=True)]
-        instances = sorted({row["instances"] or 0 for row in rows})
-        on = (
-            counted(instances[0], "instance") if len(instances) == 1 else f"{instances[0]} to {instances[-1]} instances"
-        )
-        parts.append(part(f"{ladder.name}: {on} each", lines))
+        rows = ladder.frame.to_dicts()
+        steps = [", ".join(f"{setting} {_plain(row[setting])}" for setting in ladder.settings) for row in rows]
+        low, *_, high = sorted(row["instances"] or 0 for row in rows * 2)
+        on = counted(low, "instance") if low == high else f"{low} to {high} instances"
+        parts[f"{ladder.name}: {on} each"] = [row | {"step": step} for row, step in zip(rows, steps, strict=True)]
         named = ladder.frame.drop(ladder.settings).with_columns(
-            ladder=pl.lit(ladder.name), setting=pl.Series(settings, dtype=pl.String)
+            ladder=pl.lit(ladder.name), setting=pl.Series(steps, dtype=pl.String)
         )
         frames.append(named.select("ladder", "setting", pl.exclude("ladder", "setting")))
     said = {ladder.name: ladder.reading.line() for ladder in ladders}
     # One line where all ladders rest on the same.
     several = len(set(said.values())) > 1
     resting = [f"{which}: {line}" for which, line in said.items()] if several else list(said.values())[:1]
-    return Table(
-        name=name,
-        caption=caption,
-        columns=(*capital("arm", "step", text=True), *columns),
-        parts=tuple(parts),
-        frame=pl.concat(frames, how="diagonal_relaxed"),
-        notes=(*notes, *map(sentence, resting)),
+    shown = [*fields("arm", "step", text=True), *columns]
+    return field_table(
+        name, caption, shown, parts, pl.concat(frames, how="diagonal_relaxed"), [note, *map(sentence, resting)]
     )
 
 

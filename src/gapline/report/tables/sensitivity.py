@@ -1,20 +1,38 @@
-"""Tables of what other kernels, references, horizons, cutoffs and transforms would change."""
+"""Tables of what other kernels, references, horizons, cutoffs, transforms and thresholds would change."""
 
 from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from gapline.contract.reading import ReferenceLabel
-from gapline.report.numbers import DASH, count, number, percent, plain_numbers, signed
-from gapline.report.table import Column, Part, Table, Text, bold_best, capital, frame_table, part, smallest, text_table
-from gapline.report.tables.means import DESCRIPTIVE, OTHERS, kernel_column, reference_heading, sentence
+from gapline.report.numbers import DASH, count, goal_words, number, percent, plain_numbers, sentence, signed
+from gapline.report.order import descriptive_notes
+from gapline.report.table import (
+    Column,
+    Field,
+    Part,
+    Table,
+    Text,
+    best_cells,
+    capital,
+    field,
+    field_table,
+    fields,
+    frame_table,
+    part,
+    smallest,
+    text_table,
+)
+from gapline.report.tables.means import arm_parts, digests_note, kernel_column, reference_heading
+from gapline.study.complementarity import Complementarity
 from gapline.study.cutoff_sweep import KINDS, CutoffSweep
 from gapline.study.horizon_sweep import HorizonSweep
 from gapline.study.robustness import Robustness
 from gapline.study.sensitivity import MetricSensitivity, ReferenceSensitivity
 from gapline.study.transform_sensitivity import TransformReversal, TransformSensitivity
 
-MOST_SWAPS = 3
+_MOST_SWAPS = 3
+_MOST_CUTOFF_SWAPS = 6
 
 
 def pooled_table(
@@ -30,46 +48,35 @@ def pooled_table(
     parts: list[Part] = []
     for name, label in labels.items():
         mine = pooled.filter(pl.col("reference") == name)
-        first = mine.filter(pl.col("kernel") == kernels[0])
         known = {(row["arm"], row["kernel"]): row for row in mine.iter_rows(named=True)}
         # Sorted by the first kernel in every part, so that a reader sees a reversal as numbers out of order.
-        ranked = first.filter(pl.col("arm").is_in(list(metric.ranked)))
-        best_first = ranked.sort("score", "arm", nulls_last=True)["arm"].to_list()
-        rest = first.filter(~pl.col("arm").is_in(best_first)).sort("arm")
-        others, described = (rest.filter(pl.col("tier") == tier)["arm"].to_list() for tier in (1, 2))
-        arms = [*best_first, *others, *described]
+        first = mine.filter(pl.col("kernel") == kernels[0]).sort("score", "arm", nulls_last=True)
+        ranked = [arm for arm in first["arm"] if arm in metric.ranked]
+        rest = [(tier, arm) for arm, tier in first.select("arm", "tier").iter_rows() if arm not in ranked]
+        arms = [*ranked, *(arm for _, arm in sorted(rest))]
         cells: list[Sequence[Text | str]] = [arms, [count(empties[arm]) for arm in arms]]
         for kernel in kernels:
             rows = [known[arm, kernel] for arm in arms]
             # One ranked arm below the reference is enough: then the kernel orders none.
             outside = any(row["out_of_envelope"] and row["arm"] in metric.ranked for row in rows)
-            best = smallest(
-                [row["score"] for row in rows], [row["arm"] in metric.ranked and not outside for row in rows]
-            )
+            best = smallest([row["score"] for row in rows], [arm in metric.ranked and not outside for arm in arms])
             texts = [number(row["score"]) + (" †" if row["out_of_envelope"] else "") for row in rows]
-            cells.append(bold_best(texts, best))
-        lines = list(zip(*cells, strict=True))
-        heading, first_of = reference_heading(name, label), len(best_first) or len(others)
-        parts.append(part(heading, lines[:first_of]))
-        last = len(best_first) + len(others)
-        for words, below in ((OTHERS, lines[first_of:last]), (DESCRIPTIVE, lines[last:])):
-            if below:
-                parts.append(part(words, below))
-    digests = "; ".join(f"{name}: {label.digest}" for name, label in labels.items())
-    marked = ("† out of its envelope: some runs end below the reference.",) if pooled["out_of_envelope"].any() else ()
+            cells.append(list(map(Text, texts, best)))
+        others = sum(tier == 1 for tier, _ in rest)
+        parts += arm_parts(list(zip(*cells, strict=True)), len(ranked), others, reference_heading(name, label))
+    notes = [
+        "Smaller is better within a column; magnitudes are not compared between columns. DIMACS on the unitless "
+        "gap scale."
+    ]
+    notes += ["† out of its envelope: some runs end below the reference."] if pooled["out_of_envelope"].any() else []
+    notes += [sentence(over)] if over else []
     return Table(
         name="pooled",
         caption=f"Pooled {metric.weighting}-equal means under every kernel, weight {metric.weight}",
         columns=(*capital("arm", text=True), *capital("empty"), *map(kernel_column, kernels)),
         parts=tuple(parts),
         frame=pooled,
-        notes=(
-            "Smaller is better within a column; magnitudes are not compared between columns. DIMACS on the unitless "
-            "gap scale.",
-            *marked,
-            *((sentence(over),) if over else ()),
-            f"References {digests}.",
-        ),
+        notes=(*notes, digests_note(labels)),
     )
 
 
@@ -88,17 +95,13 @@ def reversal_table(metric: MetricSensitivity, /) -> Table:
 
 def shift_table(references: ReferenceSensitivity, /) -> Table:
     """Return what another reference does to the pooled scores."""
-    return frame_table(
-        "references",
-        f"References: {references.before} against {references.after}",
-        references.shift,
-        text=("arm", "kernel"),
-        notes=[
-            f"{references.weighting}-equal means, weight {references.weight}; "
-            f"{references.changed} of {references.instances} reference values differ; "
-            f"{len(references.reversals)} panel orderings reverse"
-        ],
+    caption = f"References: {references.before} against {references.after}"
+    note = (
+        f"{references.weighting}-equal means, weight {references.weight}; "
+        f"{references.changed} of {references.instances} reference values differ; "
+        f"{len(references.reversals)} panel orderings reverse"
     )
+    return frame_table("references", caption, references.shift, text=("arm", "kernel"), notes=[note])
 
 
 def robustness_table(robustness: Robustness, /, *, baseline: str) -> Table:
@@ -111,20 +114,19 @@ def robustness_table(robustness: Robustness, /, *, baseline: str) -> Table:
 
 def swap_table(sweep: HorizonSweep, /, *, against: str) -> Table:
     """Return the first horizons at which two arms swap."""
-    shown = [(a, b, swap) for (a, b), found in sweep.swaps.items() for swap in found[:MOST_SWAPS]]
+    shown = [(a, b, swap) for (a, b), found in sweep.swaps.items() for swap in found[:_MOST_SWAPS]]
     horizons = plain_numbers([swap.horizon for *_, swap in shown])
     rows = [(a, b, s.before, s.after, at) for (a, b, s), at in zip(shown, horizons, strict=True)]
     unit = "shares of each run's own horizon" if sweep.relative else "seconds"
     notes = [
         f"exact, in {unit}; {sweep.kernel} scores under the uniform weight, {sweep.weighting}-equal, "
-        f"against {against}; the first {MOST_SWAPS} of a pair"
+        f"against {against}; the first {_MOST_SWAPS} of a pair"
     ]
     header = ["a", "b", "lower mean before", "lower mean after", "horizon"]
     return text_table("swaps", "Horizons at which two arms swap", header, rows, text=4, notes=notes)
 
 
-MOST_CUTOFF_SWAPS = 6
-_WORDS = {
+_KIND_WORDS = {
     "early-log": "early-log, 1/t from the cutoff on",
     "end-log": "end-log, 1/(time left) until the cutoff before the end",
 }
@@ -137,34 +139,22 @@ def cutoff_table(
 
     `ranked` says which arms are ranked, where not all of them are.
     """
-    cutoffs = [f"{cutoff:g} {unit}" for cutoff in found.cutoffs]
+    heads = [Column(found.weight), *(Column(f"{cutoff:g} {unit}") for cutoff in found.cutoffs)]
+    arms, eligible = list(found.baseline), [arm in found.compared for arm in found.baseline]
+    scores = {tuple(key): score for *key, score in found.scores.select("kind", "cutoff", "arm", "score").iter_rows()}
+    parts = []
+    for kind in KINDS:
+        columns = [[*found.baseline.values()], *([scores[kind, at, arm] for arm in arms] for at in found.cutoffs)]
+        parts.append(part(_KIND_WORDS[kind], zip(arms, *(best_cells(v, eligible) for v in columns), strict=True)))
     notes = [
         f"{found.kernel}, {found.weighting}-equal, against {against}; smaller is better within a column, and scores "
         "under two weights or cutoffs are not compared with each other.",
         *(_kind_note(found, kind, unit) for kind in KINDS),
-        *([f"Descriptive, not compared: {', '.join(descriptive)}."] if descriptive else []),
+        *descriptive_notes(descriptive),
         *([sentence(ranked)] if ranked else []),
     ]
-    return Table(
-        name="cutoffs",
-        caption="Scores under logarithmic weights, by their cutoff",
-        columns=(*capital("arm", text=True), Column(found.weight), *(Column(cutoff) for cutoff in cutoffs)),
-        parts=tuple(_part(found, kind) for kind in KINDS),
-        frame=found.scores,
-        notes=tuple(notes),
-    )
-
-
-def _part(found: CutoffSweep, kind: str) -> Part:
-    arms = list(found.baseline)
-    columns = [list(found.baseline.values())]
-    for cutoff in found.cutoffs:
-        rows = found.scores.filter((pl.col("kind") == kind) & (pl.col("cutoff") == cutoff))
-        by_arm = dict(rows.select("arm", "score").iter_rows())
-        columns.append([by_arm[arm] for arm in arms])
-    eligible = [arm in found.compared for arm in arms]
-    cells = [bold_best(map(number, column), smallest(column, eligible)) for column in columns]
-    return part(_WORDS[kind], [(Text(arm), *row) for arm, row in zip(arms, zip(*cells, strict=True), strict=True)])
+    caption = "Scores under logarithmic weights, by their cutoff"
+    return Table("cutoffs", caption, (*capital("arm", text=True), *heads), tuple(parts), found.scores, tuple(notes))
 
 
 def _kind_note(found: CutoffSweep, kind: str, unit: str) -> str:
@@ -184,8 +174,8 @@ def _kind_note(found: CutoffSweep, kind: str, unit: str) -> str:
 
 
 def _first(words: list[str]) -> str:
-    rest = f" and {len(words) - MOST_CUTOFF_SWAPS:,} more" if len(words) > MOST_CUTOFF_SWAPS else ""
-    return ", ".join(words[:MOST_CUTOFF_SWAPS]) + rest
+    rest = f" and {len(words) - _MOST_CUTOFF_SWAPS:,} more" if len(words) > _MOST_CUTOFF_SWAPS else ""
+    return ", ".join(words[:_MOST_CUTOFF_SWAPS]) + rest
 
 
 def transform_table(found: TransformSensitivity, /, *, against: str) -> Table:
@@ -193,36 +183,83 @@ def transform_table(found: TransformSensitivity, /, *, against: str) -> Table:
     parts = []
     for (name,), rows in found.pooled.group_by("transform", maintain_order=True):
         base = name == found.base
-        heading = f"{name} (declared)" if base else f"{name}: {_flips(found, str(name))}"
-        scores = rows["score"].to_list()
-        best = smallest(scores, [rank is not None for rank in rows["rank"]])
+        flips = sum(r.transform == name and not r.out_of_envelope for r in found.reversals)
+        heading = f"{name} (declared)" if base else f"{name}: {flips} of {found.pairs} panel orderings reverse"
+        means = best_cells(rows["score"].to_list(), [rank is not None for rank in rows["rank"]])
         ranks = [str(rank or DASH) for rank in rows["rank"]]
         shifts = ["" if base else signed(shift) for shift in rows["shift"]]
-        parts.append(part(heading, zip(rows["arm"], bold_best(map(number, scores), best), ranks, shifts, strict=True)))
-    described = found.pooled.filter(pl.col("tier") == 2)["arm"].unique(maintain_order=True).to_list()
+        parts.append(part(heading, zip(rows["arm"], means, ranks, shifts, strict=True)))
     notes = [
         f"{found.kernel}, {found.weighting}-equal, weight {found.weight}, against {against}, transformed alike; "
         "smaller is better within a transform, magnitudes are not compared between them.",
         *map(_reversal, found.reversals),
         *(f"Cannot be scored under {one.transform}: {one.reason}." for one in found.unscored),
-        *(f"{note[:1].upper()}{note[1:]}." for note in found.notes),
-        *([f"Descriptive, not compared: {', '.join(described)}."] if described else []),
+        *map(sentence, found.notes),
+        *descriptive_notes(found.pooled.filter(pl.col("tier") == 2)["arm"].unique(maintain_order=True).to_list()),
     ]
     return Table(
         name="transforms",
         caption="Scores under other transforms of the objective",
-        columns=(*capital("arm", text=True), *capital("score", "rank"), Column("shift", "Shift")),
+        columns=(*capital("arm", text=True), *capital("score", "rank", "shift")),
         parts=tuple(parts),
         frame=found.pooled.with_columns(declared=pl.col("transform") == found.base),
         notes=tuple(notes),
     )
 
 
-def _flips(found: TransformSensitivity, name: str) -> str:
-    flips = sum(r.transform == name and not r.out_of_envelope for r in found.reversals)
-    return f"{flips} of {found.pairs} panel orderings reverse"
-
-
 def _reversal(found: TransformReversal) -> str:
     marked = " (out of its envelope: not counted)" if found.out_of_envelope else ""
     return f"{found.transform}: {found.a} and {found.b} change order in {found.panel}{marked}."
+
+
+def pairs_table(found: Complementarity, /, *, against: str, descriptive: Sequence[str] = ()) -> Table:
+    """Return the pairs of arms with similar scores that end elsewhere, in the paper's layout, nearest scores first."""
+    goal = goal_words(found.goal)
+
+    def named(arm: str) -> str:
+        return arm + (" (descriptive)" if arm in descriptive else "")
+
+    columns = [
+        *fields("panel", text=True),
+        field(Column("arm a", "Arm A", text=True), "a", named),
+        field(Column("arm b", "Arm B", text=True), "b", named),
+        field(Column("|Δ score|", r"$|\Delta\Lambda|$"), "d_score", number),
+        field(Column("|Δ final gap|", r"$|\Delta g_{\mathrm{final}}|$"), "d_final", number),
+        Field(
+            Column(f"|Δ attainment of {goal}| (points)", rf"$|\Delta A_{{{goal.removesuffix(' %')}\%}}|$"),
+            lambda row: number(100 * row["d_attainment"], digits=1),
+        ),
+    ]
+    counts = [int(n) for n in found.grid["count"]]
+    words = (
+        f"{found.contrasts.height} of {found.pairs.height} pairs within a panel; {found.kernel} scores against "
+        f"{against}; an exploratory screen. Final gaps over non-empty runs. With halved and doubled "
+        f"thresholds {min(counts)} to {max(counts)} pairs."
+    )
+    caption = "Pairs of arms with similar scores that end elsewhere or reach the goal at other rates"
+    rows, notes = found.contrasts.to_dicts(), (words, *descriptive_notes(descriptive))
+    return field_table("pairs", caption, columns, rows, found.contrasts, notes)
+
+
+def grid_table(found: Complementarity, /, *, against: str) -> Table:
+    """Return how many pairs nearby thresholds would select."""
+    grid = found.grid
+    thresholds = grid["min_attainment"].unique().sort().to_list()
+    # Each threshold is halved, kept and doubled: the one in the middle is the rule of the report.
+    middle = [sorted(grid[name].unique())[1] for name in ("max_score", "min_final", "min_attainment")]
+    blocks: dict[float, list[list[Text | str]]] = {}
+    for (score, final), line in grid.partition_by("max_score", "min_final", as_dict=True, maintain_order=True).items():
+        counts = dict(line.select("min_attainment", "count").iter_rows())
+        cells = [Text(str(counts[a]), [score, final, a] == middle) for a in thresholds]
+        blocks.setdefault(score, []).append([f"{score:.4f}", f"{final:.3f}", *cells])
+    columns = (
+        Column("max |Δ score|", r"max.\ $|\Delta\Lambda|$"),
+        Column("min |Δ final gap|", r"min.\ $|\Delta g_{\mathrm{final}}|$"),
+        *(Column(f"{100 * a:g} points") for a in thresholds),
+    )
+    note = (
+        f"Of {found.pairs.height} pairs within a panel, {found.kernel} scores against {against}; in bold "
+        "the rule of the report."
+    )
+    parts = tuple(part(None, rows) for rows in blocks.values())
+    return Table("grid", "Pairs that other thresholds would select", columns, parts, grid, (note,))
