@@ -64,6 +64,6 @@ def test_a_study_at_the_edge_has_its_report(name):
         assert "nan" not in to_markdown(table).lower()
         assert to_latex(table).count("\\begin{tabular}") >= 1
     assert macro_file(study_macros(study, analyses, said.facts, said.order, said.headline), heading(study))
-    assert methods_markdown(study, said.facts, said.headline)
-    assert methods_latex(study, said.facts, said.headline)
+    assert methods_markdown(said)
+    assert methods_latex(said)
     json.dumps(results_document(study, analyses, said), allow_nan=False)

@@ -50,9 +50,9 @@ def opened(*sources, **choices):
 def methods(study) -> str:
     said = make_statements(study)
     # Both forms say the same, markup aside.
-    latex = re.sub(r"\\allowbreak\{\}|\\(?=[_%&#])", "", methods_latex(study, said.facts, said.headline))
+    latex = re.sub(r"\\allowbreak\{\}|\\(?=[_%&#])", "", methods_latex(said))
     assert "not declared" in latex
-    return methods_markdown(study, said.facts, said.headline)
+    return methods_markdown(said)
 
 
 def origins(study) -> dict[str, str]:

@@ -4,33 +4,27 @@ import polars as pl
 
 from gapline.contract.transforms import shortest
 from gapline.contract.version import VERSION
-from gapline.report.facts import StudyFacts
-from gapline.report.headline import Headline
+from gapline.report.facts import Statements
 from gapline.report.numbers import count, number, p_value, percent
-from gapline.report.order import ArmOrder
 from gapline.report.tables.contrasts import compared_rows
 from gapline.report.tables.kernels import pooled_means, scored_kernels, shown_pairs
 from gapline.report.writers.latex_text import Macro
 from gapline.scoring.endpoints import attainment_name
-from gapline.study import Study
 from gapline.study.analyse import Analysis
 from gapline.study.sensitivity import mean_ratio
 
 STUDY = "study"
 
 
-def study_macros(
-    study: Study, analysis: Analysis, facts: StudyFacts, order: ArmOrder, headline: Headline, /
-) -> list[Macro]:
+def study_macros(analysis: Analysis, said: Statements, /) -> list[Macro]:
     """Return the macros of the study, of every arm and of every contrast, in that order."""
-    said = {"headline": headline.text, "headline detail": headline.detail}
-    whole = [*_whole(study, facts), *(Macro(STUDY, name, text) for name, text in said.items())]
-    arms = [*_arms(study, analysis, facts, order), *_steps(analysis)]
-    return [*whole, *arms, *_contrasts(study, order), *_sensitivity(analysis), *_kernels(analysis)]
+    return [*_whole(said), *_arms(analysis, said), *_steps(analysis), *_contrasts(said), *_sensitivity(analysis),
+            *_kernels(analysis)]  # fmt: skip
 
 
-def _whole(study: Study, facts: StudyFacts) -> list[Macro]:
-    entry, coverage = study.references[0], study.coverage
+def _whole(said: Statements) -> list[Macro]:
+    facts, study = said.facts, said.facts.study
+    entry, coverage, scale = study.references[0], study.coverage, study.reading.time_scale
     named = {
         "runs": count(coverage.runs),
         "coverage": str(coverage),
@@ -50,32 +44,27 @@ def _whole(study: Study, facts: StudyFacts) -> list[Macro]:
         "reference digest": entry.snapshot.digest,
         "campaign digest": study.campaign_digest,
         "gapline version": VERSION,
-    }
-    scale = study.reading.time_scale
-    known = {
         "checker": facts.checker,
         "instance set digest": facts.instance_set,
         "time scale": None if scale is None else str(scale),
-        **(
-            {}
-            if study.package is None
-            else {
-                "package": study.package.name,
-                "package digest": study.package.sha256,
-                "package swhid": study.package.swhid,
-            }
-        ),
+        **({} if study.package is None else {
+            "package": study.package.name,
+            "package digest": study.package.sha256,
+            "package swhid": study.package.swhid,
+        }),
         "kernel source digest": dict(study.reading.code).get(study.kernels[0]),
-    }
-    named |= {name: value for name, value in known.items() if value is not None}
-    return [Macro(STUDY, name, value) for name, value in named.items()]
+        "headline": said.headline.text,
+        "headline detail": said.headline.detail,
+    }  # fmt: skip
+    return [Macro(STUDY, name, value) for name, value in named.items() if value is not None]
 
 
-def _arms(study: Study, analysis: Analysis, facts: StudyFacts, order: ArmOrder) -> list[Macro]:
+def _arms(analysis: Analysis, said: Statements) -> list[Macro]:
+    study, order = said.facts.study, said.order
     spans = {} if study.intervals is None else {r["arm"]: r for r in study.intervals.frame.iter_rows(named=True)}
     means = {row["arm"]: row for row in study.summary.frame.iter_rows(named=True)}
     health = {row["arm"]: row for row in analysis.health.frame.iter_rows(named=True)}
-    solvers = {solver.arm: solver for solver in facts.solvers}
+    solvers = {solver.arm: solver for solver in said.facts.solvers}
     macros = []
     for arm in order.arms:
         row, span, solver = means[arm], spans.get(arm, {}), solvers[arm]
@@ -95,11 +84,12 @@ def _arms(study: Study, analysis: Analysis, facts: StudyFacts, order: ArmOrder) 
     return macros
 
 
-def _contrasts(study: Study, order: ArmOrder) -> list[Macro]:
-    if study.contrasts is None:
+def _contrasts(said: Statements) -> list[Macro]:
+    contrasts = said.facts.study.contrasts
+    if contrasts is None:
         return []
     macros = []
-    for row in compared_rows(study.contrasts, order.descriptive).iter_rows(named=True):
+    for row in compared_rows(contrasts, said.order.descriptive).iter_rows(named=True):
         owner = f"{row['a']} against {row['b']}"
         named = {"difference": number(row["difference"]), "low": number(row["low"]), "high": number(row["high"])}
         if row["p_holm"] is not None:

@@ -92,11 +92,11 @@ def write_report(
         for number, scores in enumerate(study.scores, 1)
     }
     texts |= {
-        "macros.tex": macro_file(study_macros(study, analysis, said.facts, said.order, said.headline), head)
+        "macros.tex": macro_file(study_macros(analysis, said), head)
         + caption_macros("table", {table.name: table_caption(shortened(table)) for table in tables})
         + caption_macros("figure", captions),
-        "methods.md": methods_markdown(study, said.facts, said.headline),
-        "methods.tex": methods_latex(study, said.facts, said.headline),
+        "methods.md": methods_markdown(said),
+        "methods.tex": methods_latex(said),
     }
     for name, text in texts.items():
         write_file(folder / name, text)
@@ -227,5 +227,5 @@ def results_document(study: Study, analysis: Analysis, said: Statements) -> dict
         "cutoff_sweep": analysis.cutoffs.document(),
         **analysis.neighbours_document(),
         "alarms": [alarm.document() for alarm in study.alarms],
-        "methods": [clause._asdict() for clause in methods_clauses(study, facts)],
+        "methods": [clause._asdict() for clause in methods_clauses(facts)],
     }

@@ -38,7 +38,7 @@ def page_words(study: Study, said: Statements, head: dict[str, Any]) -> dict[str
         "alarms": [printable(alarm) for alarm in study.alarms],
         "beaten": study.scores[0].beaten,
         "reading": _reading(study, head) if head["clock"] is not None else _stored_reading(study, head),
-        "methods": [printable(clause.text) for clause in methods_clauses(study, said.facts)],
+        "methods": [printable(clause.text) for clause in methods_clauses(said.facts)],
         "notes": [printable(note) for note in study_notes(study)],
         "contract": study.contract_text,
         "provenance": _provenance(study, head),
