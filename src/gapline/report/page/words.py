@@ -37,7 +37,7 @@ def page_words(study: Study, said: Statements, head: dict[str, Any]) -> dict[str
         "ranking": _ranking(study, said),
         "alarms": [printable(alarm) for alarm in study.alarms],
         "beaten": study.scores[0].beaten,
-        "reading": _reading(study, head) if head["clock"] is not None else _stored_reading(study, head),
+        "reading": _reading(study, head),
         "methods": [printable(clause.text) for clause in methods_clauses(said.facts)],
         "notes": [printable(note) for note in study_notes(study)],
         "contract": study.contract_text,
@@ -169,48 +169,45 @@ def _mark(arm: str, order: ArmOrder) -> str:
 
 
 def _reading(study: Study, head: dict[str, Any]) -> list[str]:
+    """Say how to read the numbers of the page, and what of it changes with the choices of the reader."""
+    declared = f"{'bands and ' if any(head['bands'].values()) else ''}the classical comparisons"
+    transform = f"Objectives are shown under the transform {study.envelopes.scale}."
+    if head["clock"] is None:
+        computed = (
+            "Kernel, reference, goal, weighting and arms can be changed above: all of their means, counts and "
+            f"differences were computed by Python and are in this page, curves at {head['stored']['moments']:,} "
+            f"moments, rounded to {DECIMALS} decimals. Intervals and tests of another choice are computed here where "
+            f"the page has all instances; {declared} are shown for the declared choice alone."
+        )
+    else:
+        computed = (
+            "Kernel, reference, horizon, goal, weighting and arms can be changed above; means, counts, ranks and "
+            "curves are recomputed from the steps in this page, and intervals and tests by the rules and draws of "
+            f"Python. {declared.capitalize()} were computed by Python for the declared choice, and are shown for it "
+            "alone."
+        )
+        transform = f"{_rounding(head)} {transform}"
+    return [
+        "A score is the mean gap over the horizon: 0 at the reference, negative below it, smaller is better. "
+        "A run without a valid candidate scores the worst value of its kernel and stays in every mean.",
+        computed,
+        transform,
+        f"Time weight {study.weight}. A score is conditional on the horizon that the solver was told.",
+    ]
+
+
+def _rounding(head: dict[str, Any]) -> str:
     clock, units = head["clock"], head["units"]
-    rounded = units["exact"].count(False)
-    seconds = f"multiples of {10.0 ** -clock['decimals']:g} s"
-    times = f"{'exact, as' if clock['exact'] else 'rounded to'} {seconds}"
+    times = f"{'exact, as' if clock['exact'] else 'rounded to'} multiples of {10.0 ** -clock['decimals']:g} s"
     values = "exact"
-    if rounded:
+    if rounded := units["exact"].count(False):
         rows = zip(units["decimals"], head["snapshots"][0]["references"], units["exact"], strict=True)
         finest = max(10.0**-decimals / (abs(value) or 1.0) for decimals, value, exact in rows if not exact)
         values = (
             f"rounded on {rounded:,} of {len(units['exact']):,} instances, to at most {finest:.1g} of the reference; "
             "a difference below that counts as equal"
         )
-    return [
-        "A score is the mean gap over the horizon: 0 at the reference, negative below it, smaller is better. "
-        "A run without a valid candidate scores the worst value of its kernel and stays in every mean.",
-        "Kernel, reference, horizon, goal, weighting and arms can be changed above; means, counts, ranks and curves "
-        "are recomputed from the steps in this page, and intervals and tests by the rules and draws of Python. "
-        f"{_declared_things(head).capitalize()} were computed by Python for the declared choice, and are shown for it "
-        "alone.",
-        f"Stamps in this page are {times}; objectives are {values}. "
-        f"Objectives are shown under the transform {study.envelopes.scale}.",
-        f"Time weight {study.weight}. A score is conditional on the horizon that the solver was told.",
-    ]
-
-
-def _declared_things(head: dict[str, Any]) -> str:
-    """Name what is there under the declared choice alone: of panels with one instance no band can be drawn."""
-    return f"{'bands and ' if any(head['bands'].values()) else ''}the classical comparisons"
-
-
-def _stored_reading(study: Study, head: dict[str, Any]) -> list[str]:
-    curves = f"at {head['stored']['moments']:,} moments, rounded to {DECIMALS} decimals"
-    return [
-        "A score is the mean gap over the horizon: 0 at the reference, negative below it, smaller is better. "
-        "A run without a valid candidate scores the worst value of its kernel and stays in every mean.",
-        "Kernel, reference, goal, weighting and arms can be changed above: all of their means, counts and differences "
-        f"were computed by Python and are in this page, curves {curves}. Intervals and tests of another choice are "
-        f"computed here where the page has all instances; {_declared_things(head)} are shown for the declared choice "
-        "alone.",
-        f"Objectives are shown under the transform {study.envelopes.scale}.",
-        f"Time weight {study.weight}. A score is conditional on the horizon that the solver was told.",
-    ]
+    return f"Stamps in this page are {times}; objectives are {values}."
 
 
 # What to type for what a page of summaries does not have.
