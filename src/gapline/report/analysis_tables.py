@@ -24,7 +24,8 @@ from gapline.report.tables.measures import neighbour_tables
 from gapline.study import Study
 from gapline.study.analyse import Analysis
 
-Maker = Callable[[Analysis], Sequence[Table]]
+Made = Table | Sequence[Table] | None
+Maker = Callable[[Analysis], Made]
 
 
 def study_tables(study: Study, analysis: Analysis, said: Statements) -> list[Table]:
@@ -32,22 +33,31 @@ def study_tables(study: Study, analysis: Analysis, said: Statements) -> list[Tab
     order, first = said.order, study.kernels[:1]
     tested = study.contrasts is not None and compared_rows(study.contrasts, order.descriptive).height
     replication = shown_replication(study)
-    return [
+    return _listed(
         arm_table(study.summary, order, kernels=first, intervals=study.intervals, no_intervals=study.no_intervals),
         panel_table(study.scores[0], order),
-        *(_contrasts(analysis) if tested else []),
+        _contrasts(analysis) if tested else None,
         instance_table(study, order),
-        *design_tables(analysis),
-        *_health(analysis),
-        *ladder_tables(analysis.ladders.values()),
-        *_pooled(analysis, over=analysis.ranked_words),
-        *_kernels(analysis),
-        *_pairs(analysis),
-        sensitivity.grid_table(analysis.complementarity, against=str(study.folded.label)),
-        *neighbour_tables(analysis),
-        *varied_tables(analysis),
-        *([] if replication is None else replication_tables(replication)),
-    ]
+        design_tables(analysis),
+        _health(analysis),
+        _ladders(analysis),
+        sensitivity.pooled_table(analysis, over=analysis.ranked_words),
+        kernel_tables(analysis),
+        sensitivity.pairs_table(analysis),
+        sensitivity.grid_table(analysis),
+        neighbour_tables(analysis),
+        varied_tables(analysis),
+        None if replication is None else replication_tables(replication),
+    )
+
+
+def varied_tables(analysis: Analysis) -> list[Table]:
+    """Return the scores under logarithmic weights and, where one is declared, under other transforms."""
+    return _listed(sensitivity.cutoff_table(analysis), sensitivity.transform_table(analysis))
+
+
+def _listed(*made: Made) -> list[Table]:
+    return [table for one in made if one is not None for table in ((one,) if isinstance(one, Table) else one)]
 
 
 def analysis_tables(analysis: Analysis, /) -> list[Table]:
@@ -75,92 +85,51 @@ def analysis_table(analysis: Analysis, name: str, /) -> Table:
 
 def _read(analysis: Analysis, make: Maker) -> Iterator[Table]:
     """Make tables; one whose notes say nothing of a reference gets the reading of the study."""
-    for table in make(analysis):
+    for table in _listed(make(analysis)):
         told = any("against " in note.lower() for note in table.notes)
         yield table if told else replace(table, notes=(*table.notes, sentence(analysis.study.reading.line())))
 
 
-def _health(analysis: Analysis) -> list[Table]:
+def _health(analysis: Analysis) -> Table:
     validation, checker = analysis.study.envelopes.validation, analysis.study.checker
-    return [health_table(analysis.main_health, validation=validation, checker=checker, over=analysis.main_words)]
+    return health_table(analysis.main_health, validation=validation, checker=checker, over=analysis.main_words)
 
 
-def _reasons(analysis: Analysis) -> list[Table]:
-    return [reason_table(analysis.health)] if analysis.health.reasons.height else []
+def _reasons(analysis: Analysis) -> Table | None:
+    return reason_table(analysis.health) if analysis.health.reasons.height else None
 
 
-def _completeness(analysis: Analysis) -> list[Table]:
+def _ladders(analysis: Analysis) -> list[Table]:
+    return ladder_tables(analysis.ladders.values())
+
+
+def _completeness(analysis: Analysis) -> Table | None:
     # Without a gap in the plan the table would only repeat the number of runs.
     study = analysis.study
     whole = bool((study.cells["state"] == "done").all())
-    return [] if whole else [completeness_table(analysis.completeness, planned=study.contract is not None)]
-
-
-def _pooled(analysis: Analysis, over: str | None = None) -> list[Table]:
-    words = analysis.main_words if over is None else over
-    return [sensitivity.pooled_table(analysis.metrics, analysis.labels, _empties(analysis), over=words)]
-
-
-def _kernels(analysis: Analysis) -> list[Table]:
-    return kernel_tables(analysis.metrics, analysis.labels, over=analysis.main_words)
-
-
-def _references(analysis: Analysis) -> list[Table]:
-    return [] if analysis.references is None else [sensitivity.shift_table(analysis.references)]
-
-
-def _transforms(analysis: Analysis) -> list[Table]:
-    if analysis.transforms is None:
-        return []
-    return [sensitivity.transform_table(analysis.transforms, against=str(analysis.study.references[0].label))]
-
-
-def _pairs(analysis: Analysis) -> list[Table]:
-    study, found = analysis.study, analysis.complementarity
-    return [sensitivity.pairs_table(found, against=str(study.folded.label), descriptive=study.tier_two)]
-
-
-def _robustness(analysis: Analysis) -> list[Table]:
-    return [sensitivity.robustness_table(analysis.robustness, baseline=analysis.study.reading.line())]
-
-
-def _swaps(analysis: Analysis) -> list[Table]:
-    if not any(analysis.horizon.swaps.values()):
-        return []
-    return [sensitivity.swap_table(analysis.horizon, against=str(analysis.study.references[0].label))]
-
-
-def _cutoffs(analysis: Analysis) -> list[Table]:
-    reading = analysis.study.reading
-    words = {"against": str(reading.reference), "ranked": str(reading.instance_set), "unit": reading.time_unit}
-    return [sensitivity.cutoff_table(analysis.cutoffs, descriptive=reading.tier_two, **words)]
-
-
-def varied_tables(analysis: Analysis) -> list[Table]:
-    """Return the scores under logarithmic weights and, where one is declared, under other transforms."""
-    return [*_cutoffs(analysis), *_transforms(analysis)]
+    return None if whole else completeness_table(analysis.completeness, planned=study.contract is not None)
 
 
 # All three come from the same bootstrap: where there is none, none of them exists.
-def _intervals(analysis: Analysis) -> list[Table]:
+def _intervals(analysis: Analysis) -> Table | None:
     found = analysis.study.intervals
-    if found is None:
-        return []
-    return [_arm_rows(analysis, "intervals", "Means with their uncertainty", found.frame, [found.caption()])]
+    caption = "Means with their uncertainty"
+    return None if found is None else _arm_rows(analysis, "intervals", caption, found.frame, [found.caption()])
 
 
-def _contrasts(analysis: Analysis) -> list[Table]:
+def _contrasts(analysis: Analysis) -> Table | None:
     found = analysis.study.contrasts
     if found is None:
-        return []
-    return [contrast_table(found, empties=_empties(analysis), descriptive=analysis.study.tier_two)]
+        return None
+    empties = dict(analysis.health.frame.select("arm", "empty").iter_rows())
+    return contrast_table(found, empties=empties, descriptive=analysis.study.tier_two)
 
 
-def _ranking(analysis: Analysis) -> list[Table]:
+def _ranking(analysis: Analysis) -> Table | None:
     found = analysis.study.ranking
     if found is None:
-        return []
-    return [_arm_rows(analysis, "ranking", "Ranking", found.frame, [*found.notes, found.caption()])]
+        return None
+    return _arm_rows(analysis, "ranking", "Ranking", found.frame, [*found.notes, found.caption()])
 
 
 def _arm_rows(analysis: Analysis, name: str, caption: str, frame: pl.DataFrame, said: Sequence[str]) -> Table:
@@ -171,35 +140,31 @@ def _arm_rows(analysis: Analysis, name: str, caption: str, frame: pl.DataFrame, 
     return replace(frame_table(name, caption, marked, text=("arm", "reason"), notes=notes), frame=frame)
 
 
-def _power(analysis: Analysis) -> list[Table]:
+def _power(analysis: Analysis) -> Table | None:
     power = analysis.power
     if not power.frame.height:
-        return []
+        return None
     named = power.frame.with_columns(name=pl.format("{} seeds", "seeds"))
     wide = named.pivot("name", index=["a", "b", "delta"], values="instances")
     caption = "Instances that would show a difference"
-    return [frame_table("power", caption, wide, text=("a", "b"), notes=[sentence(power.caption())])]
-
-
-def _empties(analysis: Analysis) -> dict[str, int]:
-    return dict(analysis.health.frame.select("arm", "empty").iter_rows())
+    return frame_table("power", caption, wide, text=("a", "b"), notes=[sentence(power.caption())])
 
 
 _MAKERS: tuple[tuple[tuple[str, ...], Maker], ...] = (
     (("design",), design_tables),
     (("health",), _health),
     (("rejections",), _reasons),
-    (("ladder-validity", "ladder-means"), lambda analysis: ladder_tables(analysis.ladders.values())),
+    (("ladder-validity", "ladder-means"), _ladders),
     (("completeness",), _completeness),
-    (("pooled",), _pooled),
-    (("saturation", "signs", "ratios", "kernel-ratios"), _kernels),
-    (("reversals",), lambda analysis: [sensitivity.reversal_table(analysis.metrics)]),
-    (("references",), _references),
-    (("transforms",), _transforms),
-    (("pairs",), _pairs),
-    (("robustness",), _robustness),
-    (("swaps",), _swaps),
-    (("cutoffs",), _cutoffs),
+    (("pooled",), sensitivity.pooled_table),
+    (("saturation", "signs", "ratios", "kernel-ratios"), kernel_tables),
+    (("reversals",), sensitivity.reversal_table),
+    (("references",), sensitivity.reference_table),
+    (("transforms",), sensitivity.transform_table),
+    (("pairs",), sensitivity.pairs_table),
+    (("robustness",), sensitivity.robustness_table),
+    (("swaps",), sensitivity.swap_table),
+    (("cutoffs",), sensitivity.cutoff_table),
     (("intervals",), _intervals),
     (("contrasts",), _contrasts),
     (("ranking",), _ranking),

@@ -30,7 +30,7 @@ def page_tables(analysis: Analysis, /) -> dict[str, Any]:
     """Return the variables of the template: `evidence`, `kernel_tables` and `varied`, lists of tables in words."""
     found = {
         "evidence": [*design_tables(analysis), *ladder_tables(analysis.ladders.values())],
-        "kernel_tables": kernel_tables(analysis.metrics, analysis.labels, over=analysis.main_words),
+        "kernel_tables": kernel_tables(analysis),
         "varied": varied_tables(analysis),
     }
     return {name: [table_words(table) for table in tables] for name, tables in found.items()}

@@ -11,6 +11,7 @@ from gapline.contract.transforms import shortest
 from gapline.report.numbers import DASH, count, number, plain_percents, sentence, share_decimals
 from gapline.report.table import Column, Table, capital, one_part, part
 from gapline.report.tables.means import digests_note, kernel_column, reference_heading
+from gapline.study.analyse import Analysis
 from gapline.study.sensitivity import MetricSensitivity, mean_ratio
 
 Labels = Mapping[str, ReferenceLabel]
@@ -19,8 +20,9 @@ Cell = tuple[str, str, str]
 MOST_PAIRS = 66
 
 
-def kernel_tables(metric: MetricSensitivity, labels: Labels, /, *, over: str) -> list[Table]:
-    """Return the tables that there are: no threshold, no saturation; no pair, no ratio. `over` says which runs."""
+def kernel_tables(analysis: Analysis, /) -> list[Table]:
+    """Return the tables that there are: no threshold, no saturation; no pair, no ratio."""
+    metric, labels = analysis.metrics, analysis.labels
     thresholds = metric.runs.drop_nulls("saturated").drop("negative", "zero", "positive")
     scored = metric.runs.filter(pl.col("kernel").is_in(scored_kernels(metric))).drop("saturated")
     words = "Saturated: the score is THETA - 1, because no candidate came below the threshold before the horizon."
@@ -31,7 +33,7 @@ def kernel_tables(metric: MetricSensitivity, labels: Labels, /, *, over: str) ->
         "also has the runs at zero and above."
     )
     tables += [_count_table("signs", "Runs that score below zero", words, scored, labels)]
-    resting = (sentence(over), digests_note(labels))
+    resting = (sentence(analysis.main_words), digests_note(labels))
     return [replace(table, notes=(*table.notes, *resting)) for table in [*tables, *_ratio_tables(metric, labels)]]
 
 

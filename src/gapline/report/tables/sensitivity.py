@@ -1,10 +1,9 @@
 """Tables of what other kernels, references, horizons, cutoffs, transforms and thresholds would change."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
-from gapline.contract.reading import ReferenceLabel
 from gapline.report.numbers import DASH, count, goal_words, number, percent, plain_numbers, sentence, signed
 from gapline.report.order import descriptive_notes
 from gapline.report.table import (
@@ -24,24 +23,21 @@ from gapline.report.table import (
     text_table,
 )
 from gapline.report.tables.means import arm_parts, digests_note, kernel_column, reference_heading
-from gapline.study.complementarity import Complementarity
+from gapline.study.analyse import Analysis
 from gapline.study.cutoff_sweep import KINDS, CutoffSweep
-from gapline.study.horizon_sweep import HorizonSweep
-from gapline.study.robustness import Robustness
-from gapline.study.sensitivity import MetricSensitivity, ReferenceSensitivity
-from gapline.study.transform_sensitivity import TransformReversal, TransformSensitivity
+from gapline.study.transform_sensitivity import TransformReversal
 
 _MOST_SWAPS = 3
 _MOST_CUTOFF_SWAPS = 6
 
 
-def pooled_table(
-    metric: MetricSensitivity, labels: Mapping[str, ReferenceLabel], empties: Mapping[str, int], /, *, over: str = ""
-) -> Table:
+def pooled_table(analysis: Analysis, /, *, over: str | None = None) -> Table:
     """Return the pooled means of every kernel, a part per reference; the best of the ranked arms in bold.
 
-    `over` says which runs these are.
+    `over` says which runs these are, in other words than those of the analysis.
     """
+    metric, labels = analysis.metrics, analysis.labels
+    empties = dict(analysis.health.frame.select("arm", "empty").iter_rows())
     # A kernel that does not exist for some run (raw) has no mean to show.
     pooled = metric.pooled.filter(pl.col("score").is_not_null().any().over("kernel"))
     kernels = list(dict.fromkeys(pooled["kernel"].to_list()))
@@ -69,7 +65,7 @@ def pooled_table(
         "gap scale."
     ]
     notes += ["† out of its envelope: some runs end below the reference."] if pooled["out_of_envelope"].any() else []
-    notes += [sentence(over)] if over else []
+    notes.append(sentence(analysis.main_words if over is None else over))
     return Table(
         name="pooled",
         caption=f"Pooled {metric.weighting}-equal means under every kernel, weight {metric.weight}",
@@ -80,8 +76,9 @@ def pooled_table(
     )
 
 
-def reversal_table(metric: MetricSensitivity, /) -> Table:
+def reversal_table(analysis: Analysis, /) -> Table:
     """Return the panel orderings that another kernel or reference reverses."""
+    metric = analysis.metrics
     counted = sum(not r.out_of_envelope for r in metric.reversals)
     rows = [
         (r.panel, r.a, r.b, f"{r.before.kernel} against {r.before.reference}",
@@ -93,8 +90,11 @@ def reversal_table(metric: MetricSensitivity, /) -> Table:
     return text_table("reversals", "Panel orderings that reverse", header, rows, text=6, notes=[note])
 
 
-def shift_table(references: ReferenceSensitivity, /) -> Table:
-    """Return what another reference does to the pooled scores."""
+def reference_table(analysis: Analysis, /) -> Table | None:
+    """Return what another reference does to the pooled scores; None where there is one reference alone."""
+    references = analysis.references
+    if references is None:
+        return None
     caption = f"References: {references.before} against {references.after}"
     note = (
         f"{references.weighting}-equal means, weight {references.weight}; "
@@ -104,23 +104,27 @@ def shift_table(references: ReferenceSensitivity, /) -> Table:
     return frame_table("references", caption, references.shift, text=("arm", "kernel"), notes=[note])
 
 
-def robustness_table(robustness: Robustness, /, *, baseline: str) -> Table:
+def robustness_table(analysis: Analysis, /) -> Table:
     """Return how far each contrast depends on the choices."""
+    robustness = analysis.robustness
     rows = [(r["a"], r["b"], r["text"], percent(r["share"], digits=0)) for r in robustness.summary.to_dicts()]
-    notes = [f"one choice at a time is varied from: {baseline}"]
+    notes = [f"one choice at a time is varied from: {analysis.study.reading.line()}"]
     notes += [f"left out: {'; '.join(robustness.left_out)}"] if robustness.left_out else []
     return text_table("robustness", "Robustness", ["a", "b", "verdict", "holds"], rows, text=3, notes=notes)
 
 
-def swap_table(sweep: HorizonSweep, /, *, against: str) -> Table:
-    """Return the first horizons at which two arms swap."""
+def swap_table(analysis: Analysis, /) -> Table | None:
+    """Return the first horizons at which two arms swap; None where no two do."""
+    sweep = analysis.horizon
     shown = [(a, b, swap) for (a, b), found in sweep.swaps.items() for swap in found[:_MOST_SWAPS]]
+    if not shown:
+        return None
     horizons = plain_numbers([swap.horizon for *_, swap in shown])
     rows = [(a, b, s.before, s.after, at) for (a, b, s), at in zip(shown, horizons, strict=True)]
     unit = "shares of each run's own horizon" if sweep.relative else "seconds"
     notes = [
         f"exact, in {unit}; {sweep.kernel} scores under the uniform weight, {sweep.weighting}-equal, "
-        f"against {against}; the first {_MOST_SWAPS} of a pair"
+        f"against {analysis.study.references[0].label}; the first {_MOST_SWAPS} of a pair"
     ]
     header = ["a", "b", "lower mean before", "lower mean after", "horizon"]
     return text_table("swaps", "Horizons at which two arms swap", header, rows, text=4, notes=notes)
@@ -132,13 +136,10 @@ _KIND_WORDS = {
 }
 
 
-def cutoff_table(
-    found: CutoffSweep, /, *, against: str, descriptive: Sequence[str] = (), ranked: str = "", unit: str = "s"
-) -> Table:
-    """Return the pooled scores, arms × cutoffs, a part per kind of weight, beside those under the declared weight.
-
-    `ranked` says which arms are ranked, where not all of them are.
-    """
+def cutoff_table(analysis: Analysis, /) -> Table:
+    """Return the pooled scores, arms × cutoffs, a part per kind of weight, beside those under the declared weight."""
+    found, reading = analysis.cutoffs, analysis.study.reading
+    unit, ranked = reading.time_unit, str(reading.instance_set)
     heads = [Column(found.weight), *(Column(f"{cutoff:g} {unit}") for cutoff in found.cutoffs)]
     arms, eligible = list(found.baseline), [arm in found.compared for arm in found.baseline]
     scores = {tuple(key): score for *key, score in found.scores.select("kind", "cutoff", "arm", "score").iter_rows()}
@@ -147,10 +148,10 @@ def cutoff_table(
         columns = [[*found.baseline.values()], *([scores[kind, at, arm] for arm in arms] for at in found.cutoffs)]
         parts.append(part(_KIND_WORDS[kind], zip(arms, *(best_cells(v, eligible) for v in columns), strict=True)))
     notes = [
-        f"{found.kernel}, {found.weighting}-equal, against {against}; smaller is better within a column, and scores "
-        "under two weights or cutoffs are not compared with each other.",
+        f"{found.kernel}, {found.weighting}-equal, against {reading.reference}; smaller is better within a column, and "
+        "scores under two weights or cutoffs are not compared with each other.",
         *(_kind_note(found, kind, unit) for kind in KINDS),
-        *descriptive_notes(descriptive),
+        *descriptive_notes(reading.tier_two),
         *([sentence(ranked)] if ranked else []),
     ]
     caption = "Scores under logarithmic weights, by their cutoff"
@@ -178,8 +179,11 @@ def _first(words: list[str]) -> str:
     return ", ".join(words[:_MOST_CUTOFF_SWAPS]) + rest
 
 
-def transform_table(found: TransformSensitivity, /, *, against: str) -> Table:
+def transform_table(analysis: Analysis, /) -> Table | None:
     """Return the pooled means under each transform, the declared one first, and which orderings it reverses."""
+    found, against = analysis.transforms, analysis.study.references[0].label
+    if found is None:
+        return None
     parts = []
     for (name,), rows in found.pooled.group_by("transform", maintain_order=True):
         base = name == found.base
@@ -212,8 +216,9 @@ def _reversal(found: TransformReversal) -> str:
     return f"{found.transform}: {found.a} and {found.b} change order in {found.panel}{marked}."
 
 
-def pairs_table(found: Complementarity, /, *, against: str, descriptive: Sequence[str] = ()) -> Table:
+def pairs_table(analysis: Analysis, /) -> Table:
     """Return the pairs of arms with similar scores that end elsewhere, in the paper's layout, nearest scores first."""
+    found, descriptive = analysis.complementarity, analysis.study.tier_two
     goal = goal_words(found.goal)
 
     def named(arm: str) -> str:
@@ -233,16 +238,17 @@ def pairs_table(found: Complementarity, /, *, against: str, descriptive: Sequenc
     counts = [int(n) for n in found.grid["count"]]
     words = (
         f"{found.contrasts.height} of {found.pairs.height} pairs within a panel; {found.kernel} scores against "
-        f"{against}; an exploratory screen. Final gaps over non-empty runs. With halved and doubled "
-        f"thresholds {min(counts)} to {max(counts)} pairs."
+        f"{analysis.study.folded.label}; an exploratory screen. Final gaps over non-empty runs. With halved and "
+        f"doubled thresholds {min(counts)} to {max(counts)} pairs."
     )
     caption = "Pairs of arms with similar scores that end elsewhere or reach the goal at other rates"
     rows, notes = found.contrasts.to_dicts(), (words, *descriptive_notes(descriptive))
     return field_table("pairs", caption, columns, rows, found.contrasts, notes)
 
 
-def grid_table(found: Complementarity, /, *, against: str) -> Table:
+def grid_table(analysis: Analysis, /) -> Table:
     """Return how many pairs nearby thresholds would select."""
+    found, against = analysis.complementarity, analysis.study.folded.label
     grid = found.grid
     thresholds = grid["min_attainment"].unique().sort().to_list()
     # Each threshold is halved, kept and doubled: the one in the middle is the rule of the report.
