@@ -4,7 +4,7 @@ import pytest
 
 import gapline as gl
 from gapline.report.facts import instance_set_digest, study_facts, study_notes
-from gapline.report.methods import methods_clauses
+from gapline.report.statements.methods import methods_clauses
 from gapline.report.write import write_report
 from report.report_studies import by_columns, report_of
 

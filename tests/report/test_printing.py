@@ -2,7 +2,7 @@ import pytest
 
 import gapline as gl
 from gapline.report.analysis_tables import analysis_tables
-from gapline.report.reading_text import negative_lines, note_lines
+from gapline.report.statements.remarks import negative_lines, note_lines
 from gapline.report.tables.means import score_table
 from gapline.report.writers.terminal import print_table
 from report.report_studies import by_hand, synthetic_analyses

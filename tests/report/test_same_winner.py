@@ -10,8 +10,7 @@ from gapline.report.macros import study_macros
 from gapline.report.order import order_arms
 from gapline.report.page.data import page_data
 from gapline.report.page.words import page_head, page_words
-from gapline.report.reading_text import score_document
-from gapline.report.tables.means import score_table
+from gapline.report.tables.means import score_document, score_table
 from gapline.report.tables.sensitivity import pooled_table
 from gapline.report.write import results_document
 from gapline.report.writers.latex import to_latex

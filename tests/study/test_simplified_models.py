@@ -13,7 +13,7 @@ from gapline.errors import ContractError
 from gapline.live.bounds import Against
 from gapline.live.live import LiveStudy
 from gapline.report.facts import make_statements
-from gapline.report.methods import methods_markdown
+from gapline.report.statements.methods import methods_markdown
 from gapline.run.campaign import run_study
 from gapline.solvers import simplified_arms
 from live_studies import still

@@ -11,7 +11,7 @@ from gapline.contract.reading import Coverage
 from gapline.errors import GaplineError, IntegrityError, UsageError
 from gapline.journal.register import declare, register_plan
 from gapline.report.facts import make_statements
-from gapline.report.methods import methods_markdown
+from gapline.report.statements.methods import methods_markdown
 from gapline.run.campaign import rebuild_campaign, run_study
 
 REFERENCES = {"one": 200.0, "two": 240.0}

@@ -45,7 +45,7 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
     from gapline.contract.layout import RESULTS
     from gapline.contract.plan import Plan
     from gapline.report.curves import study_curves
-    from gapline.report.reading_text import note_lines
+    from gapline.report.statements.remarks import note_lines
     from gapline.report.table import frame_table
     from gapline.report.tables.means import score_table
     from gapline.report.writers.terminal import print_table
@@ -84,7 +84,7 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
 def _score_worked_example() -> None:
     import gapline as gl
     from gapline.report.curves import CurvePair
-    from gapline.report.reading_text import note_lines
+    from gapline.report.statements.remarks import note_lines
     from gapline.report.tables.means import score_table
     from gapline.report.writers.terminal import print_table
 

@@ -50,9 +50,9 @@ def command(
     from dataclasses import replace
 
     from gapline.errors import UsageError, listing
-    from gapline.report.reading_text import negative_lines, note_lines, score_document
+    from gapline.report.statements.remarks import negative_lines, note_lines
     from gapline.report.tables.health import run_table
-    from gapline.report.tables.means import score_table
+    from gapline.report.tables.means import score_document, score_table
     from gapline.statistics.means import summarise
 
     own = [name for name in statistics if name.startswith("python:")]

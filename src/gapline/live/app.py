@@ -20,7 +20,7 @@ from gapline.live.hub import Hub, Watched
 from gapline.live.live import LiveStudy
 from gapline.live.table import curves_document
 from gapline.report.page.build import LivePage, build_live_page, build_page, build_part
-from gapline.report.reading_text import score_document
+from gapline.report.tables.means import score_document
 from gapline.study import Study, open_study
 
 # Making reports may take this share of the time, and some seconds before anybody counts.

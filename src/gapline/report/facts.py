@@ -10,8 +10,8 @@ from gapline.contract.fact_origins import FactOrigin, find_origins, was_announce
 from gapline.contract.plan import Plan
 from gapline.contract.tables import FAILED
 from gapline.contract.version import VERSION
-from gapline.report.headline import Evidence, Headline, write_headline
 from gapline.report.order import ArmOrder, order_arms
+from gapline.report.statements.headline import Evidence, Headline, write_headline
 from gapline.study import Study
 
 

@@ -155,3 +155,8 @@ def sentence(text: str) -> str:
     'Mean, panel-equal.'
     """
     return f"{text[:1].upper()}{text[1:]}."
+
+
+def number_or_overflow(value: float | None) -> float | str | None:
+    """Return a number that JSON can hold; one that overflowed is said to have."""
+    return "overflow" if value is not None and math.isinf(value) else value

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gapline.errors import listing
 from gapline.references.alarms import Alarm
 from gapline.report.numbers import DASH, sentence
+from gapline.report.statements.remarks import descriptive_notes
 from gapline.statistics.means import Summary
 from gapline.statistics.ranking import rank_means
 
@@ -58,11 +58,6 @@ class ArmOrder:
         notes = ["(alarm): runs of this arm are part of an integrity alarm."] if self.alarmed else []
         notes += descriptive_notes(self.descriptive)
         return notes + ([sentence(self.unrankable)] if self.unrankable else [])
-
-
-def descriptive_notes(arms: Sequence[str]) -> list[str]:
-    """Say which arms a table describes without comparing them."""
-    return [f"Descriptive, not compared: {listing(arms)}."] if arms else []
 
 
 def order_arms(summary: Summary, /, *, tier_two: Sequence[str] = (), alarms: Sequence[Alarm] = ()) -> ArmOrder:

@@ -21,15 +21,15 @@ from gapline.report.drawing import FILE_FORMATS, style, write_drawing, write_fil
 from gapline.report.facts import Statements, heading, make_statements, study_notes
 from gapline.report.figures.study import study_figures
 from gapline.report.macros import study_macros
-from gapline.report.methods import methods_clauses, methods_latex, methods_markdown
 from gapline.report.order import order_arms
 from gapline.report.page.build import write_page
 from gapline.report.page.seal import vega_bundle
-from gapline.report.reading_text import score_document
 from gapline.report.results import SCHEMA
+from gapline.report.statements.methods import methods_clauses, methods_latex, methods_markdown
 from gapline.report.table import Table, shortened
 from gapline.report.tables.contrasts import compared_rows
 from gapline.report.tables.health import run_frame
+from gapline.report.tables.means import score_document
 from gapline.report.writers.csv import to_csv
 from gapline.report.writers.latex import table_caption, to_latex
 from gapline.report.writers.latex_text import caption_macros, macro_file

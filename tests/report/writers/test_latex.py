@@ -8,7 +8,7 @@ import pytest
 from gapline.report.analysis_tables import analysis_tables, study_tables
 from gapline.report.facts import heading, make_statements
 from gapline.report.macros import study_macros
-from gapline.report.methods import methods_latex
+from gapline.report.statements.methods import methods_latex
 from gapline.report.table import Column, Table, Text, one_part
 from gapline.report.writers.latex import to_latex
 from gapline.report.writers.latex_text import macro_file

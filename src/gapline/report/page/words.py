@@ -10,11 +10,11 @@ from gapline.contract.reading import vouched
 from gapline.contract.version import VERSION
 from gapline.errors import listing
 from gapline.report.facts import Statements, study_notes
-from gapline.report.methods import methods_clauses
 from gapline.report.numbers import count, goal_words, number, percent
 from gapline.report.order import ArmOrder
 from gapline.report.page import encode
 from gapline.report.page.stored import DECIMALS
+from gapline.report.statements.methods import methods_clauses
 from gapline.scoring.endpoints import attainment_name
 from gapline.statistics.cells import TIE
 from gapline.study import Study

@@ -10,6 +10,7 @@ from gapline.contract.tables import FAILED, RUN_KEY
 from gapline.references.alarms import Alarm
 from gapline.report.numbers import DASH, count, number, percent, plain_numbers, sentence
 from gapline.report.order import ALARMED
+from gapline.report.statements.remarks import unknown_ends
 from gapline.report.table import Column, Field, Record, Table, field, field_table, fields, frame_table
 from gapline.report.tables.means import kernel_column
 from gapline.scoring.scores import Scores, goal_name
@@ -51,9 +52,7 @@ def health_table(health: Health, /, *, validation: str, checker: str | None = No
         "valid incumbent scores the worst value and stays in every denominator. A candidate that is rejected and late "
         "counts in both columns; what is neither, nor unchecked, was accepted or did not improve."
     ]
-    if unknown := int(health.frame["unknown"].sum()):
-        notes.append(f"Of {unknown:,} runs the source does not say how they ended.")
-    notes += [sentence(over)] if over else []
+    notes += [*unknown_ends(int(health.frame["unknown"].sum())), *([sentence(over)] if over else [])]
     columns = [*fields(*health.by, text=True), *health_fields(*shown)]
     caption = "Health: what was captured, and what was left out"
     return field_table("health", caption, columns, health.frame.to_dicts(), health.frame, notes)

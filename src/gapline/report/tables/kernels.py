@@ -9,6 +9,7 @@ import polars as pl
 from gapline.contract.reading import ReferenceLabel
 from gapline.contract.transforms import shortest
 from gapline.report.numbers import DASH, count, number, plain_percents, sentence, share_decimals
+from gapline.report.statements.remarks import OUT_OF_ENVELOPE
 from gapline.report.table import Column, Table, capital, one_part, part
 from gapline.report.tables.means import digests_note, kernel_column, reference_heading
 from gapline.study.analyse import Analysis
@@ -63,7 +64,7 @@ def _ratio_tables(metric: MetricSensitivity, labels: Labels) -> list[Table]:
 
     notes = [
         sentence(f"{metric.weighting}-equal means, weight {metric.weight}; a dash where a mean is zero or below"),
-        *(["† out of its envelope: some runs end below the reference."] if outside else []),
+        *([OUT_OF_ENVELOPE] if outside else []),
     ]
     tables = []
     if every := metric.ratios.select("a", "b").unique().height:

@@ -6,9 +6,10 @@ import polars as pl
 
 from gapline.contract.reading import vouched
 from gapline.report.numbers import DASH, count, goal_words, number, percent, sentence
+from gapline.report.statements.remarks import EMPTY_RUNS
 from gapline.report.table import Column, Field, Record, Table, field, field_table, fields
 from gapline.report.tables.health import health_fields
-from gapline.report.tables.means import EMPTY_NOTE, kernel_column
+from gapline.report.tables.means import kernel_column
 from gapline.scoring.endpoints import attainment_name
 from gapline.study.ladders import Ladder
 from gapline.text import counted
@@ -42,7 +43,7 @@ def ladder_tables(ladders: Collection[Ladder], /) -> list[Table]:
     ]
     return [
         _ladder_table("ladder-validity", "Validity along the ladders", ladders, validity, words),
-        _ladder_table("ladder-means", "Mean scores along the ladders, smaller is better", ladders, means, EMPTY_NOTE),
+        _ladder_table("ladder-means", "Mean scores along the ladders, smaller is better", ladders, means, EMPTY_RUNS),
     ]
 
 

@@ -1,14 +1,26 @@
-"""Tables of means: arms or other groups with their counts, scores, final gaps and attainment; panels."""
+"""Means: arms or other groups with their counts, scores, final gaps and attainment; panels; one reading for JSON."""
 
 from collections.abc import Collection, Mapping, Sequence
+from math import isinf
 from typing import Any
 
 import polars as pl
 
 from gapline.contract.reading import ReferenceLabel
+from gapline.contract.transforms import shortest
 from gapline.references.alarms import Alarm
-from gapline.report.numbers import count, goal_words, interval, number, percent, plain_numbers, sentence
+from gapline.report.numbers import (
+    count,
+    goal_words,
+    interval,
+    number,
+    number_or_overflow,
+    percent,
+    plain_numbers,
+    sentence,
+)
 from gapline.report.order import ArmOrder, order_arms
+from gapline.report.statements.remarks import EMPTY_RUNS
 from gapline.report.table import (
     Cells,
     Column,
@@ -23,7 +35,7 @@ from gapline.report.table import (
     smallest,
 )
 from gapline.scoring.endpoints import attainment_name
-from gapline.scoring.scores import Scores
+from gapline.scoring.scores import Scores, goal_name
 from gapline.statistics.bootstrap import ArmIntervals
 from gapline.statistics.means import Summary, summarise
 
@@ -31,7 +43,6 @@ from gapline.statistics.means import Summary, summarise
 # goals, then runs.
 _COUNTS = {"runs": 3, "empty": 5, "rejected": 6, "late": 6}
 _OTHER_COLUMNS = 4
-EMPTY_NOTE = "Final gap over non-empty runs; an empty run scores the worst value and stays in every mean."
 _KERNEL_LATEX = {
     "squeezed": r"$\Lambda$", "maxform": r"$\Lambda_B$", "berthold": "Berthold", "raw": r"raw $\bar g$",
 }  # fmt: skip
@@ -100,7 +111,7 @@ def arm_table(
         frame = frame.with_columns(pl.DataFrame(spans, schema={"low": pl.Float64, "high": pl.Float64}, orient="row"))
     ranks = Cells(*capital("rank", spare=2), [order.rank(arm) for arm in order.arms])
     columns = [ranks, Cells(*capital("arm", text=True), [order.label(arm) for arm in order.arms]), *columns]
-    notes = [sentence(summary.caption()), EMPTY_NOTE, *order.notes()]
+    notes = [sentence(summary.caption()), EMPTY_RUNS, *order.notes()]
     return Table(
         name="scores",
         caption=f"{summary.statistic.capitalize()} scores, smaller is better",
@@ -147,7 +158,7 @@ def group_table(summary: Summary, /) -> Table:
         columns=tuple(one.column for one in columns),
         parts=one_part(cell_rows(columns)),
         frame=summary.frame,
-        notes=(sentence(summary.caption()), EMPTY_NOTE),
+        notes=(sentence(summary.caption()), EMPTY_RUNS),
     )
 
 
@@ -195,3 +206,57 @@ def panel_table(scores: Scores, order: ArmOrder, /) -> Table:
             *order.notes(),
         ),
     )
+
+
+def score_document(
+    scores: Scores, summary: Summary, /, *, per_run: bool, order: ArmOrder | None = None
+) -> dict[str, Any]:
+    """Return one reading for JSON; with an `order`, each arm has its tier and its rank (null where it has none)."""
+    document: dict[str, Any] = {
+        **summary.reading.document(),
+        "statistic": summary.statistic,
+        "arms": [_arm_document(row, summary, order) for row in summary.frame.iter_rows(named=True)],
+        "notes": list(summary.notes),
+    }
+    if per_run:
+        document["runs"] = [_run_document(row, scores) for row in scores.frame.iter_rows(named=True)]
+    return document
+
+
+def _arm_document(row: dict[str, Any], summary: Summary, order: ArmOrder | None) -> dict[str, Any]:
+    placed = {}
+    if order is not None:
+        placed = {"tier": order.tier(row["arm"]), "rank": order.ranks.get(row["arm"])}
+    return {
+        **{name: row[name] for name in summary.by},
+        **placed,
+        **{name: row[name] for name in ("runs", "empty", "rejected", "late", "unchecked")},
+        "scores": {kernel: number_or_overflow(row[kernel]) for kernel in summary.kernels},
+        **_own(row, summary.statistics),
+        "final_gap": number_or_overflow(row["final_gap"]),
+        "final_squeezed": row["final_squeezed"],
+        "attainment": {shortest(goal): row[attainment_name(goal)] for goal in summary.goals},
+    }
+
+
+def _own(row: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the user's own numbers, where there are any."""
+    return {"statistics": {name: row[name] for name in names}} if names else {}
+
+
+def _run_document(row: dict[str, Any], scores: Scores) -> dict[str, Any]:
+    names = ("arm", "instance", "panel", "seed", "horizon")
+    # Only a hierarchical objective has parts.
+    more = [name for name in ("best_primary", "best_secondary") if name in row]
+    hits = {shortest(goal): row[goal_name(goal)] for goal in scores.goals}
+    return {
+        **{name: row[name] for name in names},
+        "scores": {kernel: number_or_overflow(row[kernel]) for kernel in scores.kernels},
+        **_own(row, scores.statistics),
+        "final_gap": number_or_overflow(row["final_gap"]),
+        **{name: row[name] for name in ("first_time", "steps", "rejected", "late", "status", "terminal_valid")},
+        "best": row["best_raw"],
+        **{name: row[name] for name in more},
+        # JSON has no infinity: a goal that was never attained has no time.
+        "hitting_times": {goal: None if isinf(hit) else hit for goal, hit in hits.items()},
+    }

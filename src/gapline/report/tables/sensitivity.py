@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from gapline.report.numbers import DASH, count, goal_words, number, percent, plain_numbers, sentence, signed
-from gapline.report.order import descriptive_notes
+from gapline.report.statements.remarks import OUT_OF_ENVELOPE, descriptive_notes
 from gapline.report.table import (
     Column,
     Field,
@@ -64,7 +64,7 @@ def pooled_table(analysis: Analysis, /, *, over: str | None = None) -> Table:
         "Smaller is better within a column; magnitudes are not compared between columns. DIMACS on the unitless "
         "gap scale."
     ]
-    notes += ["† out of its envelope: some runs end below the reference."] if pooled["out_of_envelope"].any() else []
+    notes += [OUT_OF_ENVELOPE] if pooled["out_of_envelope"].any() else []
     notes.append(sentence(analysis.main_words if over is None else over))
     return Table(
         name="pooled",

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 from gapline.contract.reading import Reading, vouched
 from gapline.errors import GaplineError, listing
 from gapline.report.numbers import p_value, p_words, signed
+from gapline.report.statements.remarks import first_lines
 from gapline.report.table import text_table
 from gapline.report.tables.contrasts import comparison_table
 from gapline.report.writers.markdown import plain, to_markdown
@@ -96,13 +97,11 @@ def verdict_lines(judged: Judged, /) -> list[str]:
     """Return what a reader asks first: alarms and beaten references, whether the gate failed, which arm is better."""
     gate = judged.gate
     failed = [] if gate is None or gate.because is None else [f"failed: {gate.because}"]
-    return [*_first_lines(judged), *failed, verdict_line(judged.comparison)]
+    return [*_first(judged), *failed, verdict_line(judged.comparison)]
 
 
-def _first_lines(judged: Judged) -> list[str]:
-    """Return what comes before every number: alarms, then how many runs beat their references."""
-    beaten = judged.comparison.scores.beaten
-    return [*(f"ALARM {alarm}" for alarm in judged.comparison.alarms), *([] if beaten is None else [f"{beaten}."])]
+def _first(judged: Judged) -> list[str]:
+    return first_lines(judged.comparison.alarms, judged.comparison.scores)
 
 
 def detail_lines(judged: Judged, /) -> list[str]:
@@ -114,7 +113,7 @@ def detail_lines(judged: Judged, /) -> list[str]:
 def judged_lines(judged: Judged, /) -> list[str]:
     """Return all sentences in the order of a record: alarms, notes, the verdict, the gate and its rates."""
     comparison, gate = judged.comparison, judged.gate
-    lines = _first_lines(judged)
+    lines = _first(judged)
     lines += [f"note: {note}" for note in comparison.notes]
     if comparison.absent:
         lines.append(f"note: {len(comparison.absent):,} runs are missing on one side")

@@ -9,7 +9,13 @@ from gapline.contract.layout import Identity
 from gapline.contract.reading import Coverage
 from gapline.errors import UsageError
 from gapline.report.facts import instance_set_digest, make_statements
-from gapline.report.methods import NOT_DECLARED, contrast_sentence, methods_clauses, methods_latex, methods_markdown
+from gapline.report.statements.methods import (
+    NOT_DECLARED,
+    contrast_sentence,
+    methods_clauses,
+    methods_latex,
+    methods_markdown,
+)
 from gapline.report.writers.latex_text import number_cell
 from gapline.report.writers.markdown import plain
 from report.report_studies import by_columns, by_hand, hierarchical, synthetic

@@ -11,6 +11,7 @@ from gapline.journal.fairness import who_kept
 from gapline.references.policy import NO_DATE, Policy
 from gapline.report.facts import Statements, StudyFacts, recorded
 from gapline.report.numbers import goal_words, sentence
+from gapline.report.statements.remarks import unknown_ends
 from gapline.report.writers.latex_text import comment, escape, number_cell
 from gapline.report.writers.markdown import plain
 from gapline.scoring.kernels import KernelCode, parse_kernel
@@ -330,8 +331,7 @@ def _failures(facts: StudyFacts) -> str:
             f"{counted(coverage.failed, 'run')} crashed, were killed or were lost; a run that stopped after valid "
             f"candidates ({facts.held:,} of these) holds its last valid incumbent to the horizon."
         )
-    if coverage.unknown:
-        ended.append(f"Of {counted(coverage.unknown, 'run')} the source does not say how they ended.")
+    ended += unknown_ends(coverage.unknown)
     return (
         f"Of {counted(coverage.runs, 'run')} with {counted(facts.captured, 'captured candidate')}, "
         f"{counted(facts.rejected, 'candidate')} {'was' if facts.rejected == 1 else 'were'} rejected as invalid and "
