@@ -130,6 +130,11 @@ class Cells(NamedTuple):
     cells: Sequence[Text | str]
 
 
+def cells(name: str, texts: Sequence[Text | str], *, text: bool = False, spare: int | None = None) -> Cells:
+    """Return cells under a head that LaTeX prints with a capital."""
+    return Cells(capital(name, text=text, spare=spare)[0], texts)
+
+
 def cell_rows(columns: Sequence[Cells]) -> list[tuple[Text | str, ...]]:
     """Return the rows of columns beside each other."""
     return list(zip(*(one.cells for one in columns), strict=True))

@@ -127,10 +127,15 @@ def _timing(study: Study) -> dict[str, str]:
         edited = register is not None and register.edited
         how = "as the contract states" + (" now; it was changed after the first run" if edited else "")
         time = contract.time
-        threads = [str(number) for number in sorted({cell.threads for cell in Plan.of(contract).cells})]
-        machine = [time.machine] if time.machine else []
-        declared = ([time.clock], [time.charged], [time.granularity], threads, machine, [])
-        texts |= _timing_texts(dict(zip(names, declared, strict=True)), dict.fromkeys(names, how))
+        declared = {
+            "clock": [str(time.clock)],
+            "charged": [time.charged],
+            "granularity": [time.granularity],
+            "threads": [str(number) for number in sorted({cell.threads for cell in Plan.of(contract).cells})],
+            "machine_class": [time.machine] if time.machine else [],
+            "machine": [],
+        }
+        texts |= _timing_texts(declared, dict.fromkeys(names, how))
     origins = find_origins(runs)
     how = _as_stated(FactOrigin.JOURNAL if "attempt" in runs.columns else FactOrigin.FILE)
     found = {name: recorded(runs, name) for name in names}

@@ -30,6 +30,7 @@ from gapline.report.table import (
     best_cells,
     capital,
     cell_rows,
+    cells,
     one_part,
     part,
     smallest,
@@ -94,31 +95,34 @@ def arm_table(
     The best of the ranked arms is bold in each column. `kernels` are the columns of means; the CSV has them all.
     `no_intervals` says why there are none, where somebody looked for them.
     """
-    by_arm = {row["arm"]: row for row in summary.frame.iter_rows(named=True)}
-    rows = [by_arm[arm] for arm in order.arms]
-    ends = {} if intervals is None else {r["arm"]: r for r in intervals.frame.iter_rows(named=True)}
-    spans = [(ends.get(arm, {}).get("low"), ends.get(arm, {}).get("high")) for arm in order.arms]
-    compared = [arm in order.compared for arm in order.arms]
-    columns = _mean_columns(summary, rows, tuple(kernels or summary.kernels), compared, order.outside)
-    frame = pl.DataFrame(rows, infer_schema_length=None, schema=summary.frame.schema).with_columns(
-        rank=pl.Series([order.ranks.get(arm) for arm in order.arms], dtype=pl.Int64),
-        tier=pl.Series([order.tier(arm) for arm in order.arms], dtype=pl.Int64),
+    placed = pl.DataFrame(
+        [(arm, order.ranks.get(arm), order.tier(arm)) for arm in order.arms],
+        schema={"arm": pl.String, "rank": pl.Int64, "tier": pl.Int64},
+        orient="row",
     )
+    frame = placed.join(summary.frame, on="arm", maintain_order="left").select(*summary.frame.columns, "rank", "tier")
+    if intervals is not None:
+        frame = frame.join(intervals.frame.select("arm", "low", "high"), on="arm", how="left", maintain_order="left")
+    rows, compared = frame.to_dicts(), [arm in order.compared for arm in order.arms]
+    columns = _mean_columns(summary, rows, tuple(kernels or summary.kernels), compared, order.outside)
     if intervals is not None:
         # Right after the mean of the first kernel, which it is the interval of.
         head = Column(f"{intervals.level:.0%} interval", spare=1)
-        columns.insert(len(_COUNTS) + 1, Cells(head, [interval(*span) for span in spans]))
-        frame = frame.with_columns(pl.DataFrame(spans, schema={"low": pl.Float64, "high": pl.Float64}, orient="row"))
-    ranks = Cells(*capital("rank", spare=2), [order.rank(arm) for arm in order.arms])
-    columns = [ranks, Cells(*capital("arm", text=True), [order.label(arm) for arm in order.arms]), *columns]
+        columns.insert(len(_COUNTS) + 1, Cells(head, [interval(row["low"], row["high"]) for row in rows]))
+    columns = [
+        cells("rank", [order.rank(arm) for arm in order.arms], spare=2),
+        cells("arm", [order.label(arm) for arm in order.arms], text=True),
+        *columns,
+    ]
     notes = [sentence(summary.caption()), EMPTY_RUNS, *order.notes()]
+    notes += [f"No intervals: {no_intervals}."] if no_intervals else []
     return Table(
         name="scores",
         caption=f"{summary.statistic.capitalize()} scores, smaller is better",
         columns=tuple(one.column for one in columns),
         parts=arm_parts(cell_rows(columns), len(order.compared), len(order.others)),
         frame=frame,
-        notes=(*notes, f"No intervals: {no_intervals}.") if no_intervals else tuple(notes),
+        notes=tuple(notes),
     )
 
 
@@ -130,7 +134,7 @@ def _mean_columns(
     outside: Collection[str] = (),
 ) -> list[Cells]:
     """Return counts, means, final gap and attainment of every row; the best of those that are compared is bold."""
-    found = [Cells(*capital(name, spare=spare), [count(row[name]) for row in rows]) for name, spare in _COUNTS.items()]
+    found = [cells(name, [count(row[name]) for row in rows], spare=spare) for name, spare in _COUNTS.items()]
     for kernel in kernels:
         head = kernel_column(kernel, 0 if kernel == kernels[0] else _OTHER_COLUMNS)
         may = [here and kernel not in outside for here in compared]
@@ -139,7 +143,7 @@ def _mean_columns(
     found += [Cells(Column(name, spare=2), plain_numbers([row[name] for row in rows])) for name in summary.statistics]
     # A mean over fewer runs is not comparable with one over all: only arms without empty runs compete.
     full = [here and row["empty"] == 0 for here, row in zip(compared, rows, strict=True)]
-    found.append(Cells(*capital("final gap", spare=2), best_cells([row["final_gap"] for row in rows], full, percent)))
+    found.append(cells("final gap", best_cells([row["final_gap"] for row in rows], full, percent), spare=2))
     for goal in summary.goals:
         head = Column(f"≤ {goal_words(goal)}", spare=2 if goal == summary.goals[0] else _OTHER_COLUMNS)
         rates = [row[attainment_name(goal)] for row in rows]

@@ -64,7 +64,7 @@ def _step(step: Step) -> tuple[str, ...]:
 
 
 # A heading, what the CSV has in its first column, and the rows.
-_Group = tuple[str, str, list[tuple[str, ...]]]
+_Group = tuple[str, str, Sequence[tuple[str, ...]]]
 
 
 def _grouped(name: str, caption: str, key: str, columns: Sequence[Column], groups: Sequence[_Group]) -> Table:

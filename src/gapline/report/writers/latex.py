@@ -3,8 +3,10 @@
 import math
 import re
 from collections.abc import Sequence
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import NamedTuple
+
+import numpy as np
 
 from gapline.report.table import Column, Table, Text, one_part
 from gapline.report.writers.latex_text import BREAK, caption_macros, caption_name, comment, escape, number_cell
@@ -103,12 +105,11 @@ class Fitted(NamedTuple):
         first = self.words[0] if self.words else 0
         keys = [k for k in range(len(self.widths)) if k in self.words or k < first]
         others = [k for k in range(len(self.widths)) if k not in keys]
-        sums = [0.0, *accumulate(self.widths[k] + self.gap for k in others)]
+        sums = np.cumsum([0.0, *(self.widths[k] + self.gap for k in others)])
         # Cut where that makes pieces of about the same width.
         for count in range(1, len(others) + 1):
-            shares = [sums[-1] * place / count for place in range(count + 1)]
-            ends = {min(range(len(sums)), key=lambda k, share=share: abs(sums[k] - share)) for share in shares}
-            pieces = [[*keys, *others[low:high]] for low, high in pairwise(sorted(ends))]
+            nearest = np.abs(sums[:, None] - np.linspace(0.0, sums[-1], count + 1)).argmin(axis=0)
+            pieces = [[*keys, *others[low:high]] for low, high in pairwise(np.unique(nearest).tolist())]
             if (found := self.shared(LEAST, pieces)) is not None:
                 return found
         # Even one number beside the words is too wide: these get what is left.
