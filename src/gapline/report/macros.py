@@ -8,6 +8,7 @@ from gapline.report.facts import Statements
 from gapline.report.numbers import count, number, p_value, percent
 from gapline.report.tables.contrasts import compared_rows
 from gapline.report.tables.kernels import pooled_means, scored_kernels, shown_pairs
+from gapline.report.tables.means import arm_frame
 from gapline.report.writers.latex_text import Macro
 from gapline.scoring.endpoints import attainment_name
 from gapline.study.analyse import Analysis
@@ -61,15 +62,13 @@ def _whole(said: Statements) -> list[Macro]:
 
 def _arms(analysis: Analysis, said: Statements) -> list[Macro]:
     study, order = said.facts.study, said.order
-    spans = {} if study.intervals is None else {r["arm"]: r for r in study.intervals.frame.iter_rows(named=True)}
-    means = {row["arm"]: row for row in study.summary.frame.iter_rows(named=True)}
     health = {row["arm"]: row for row in analysis.health.frame.iter_rows(named=True)}
     solvers = {solver.arm: solver for solver in said.facts.solvers}
     macros = []
-    for arm in order.arms:
-        row, span, solver = means[arm], spans.get(arm, {}), solvers[arm]
+    for row in arm_frame(study.summary, order, study.intervals).iter_rows(named=True):
+        arm, solver = row["arm"], solvers[row["arm"]]
         named = {"score": number(row[study.kernels[0]]), "rank": order.rank(arm), "tier": str(solver.tier)}
-        named |= {f"score {end}": number(span.get(end)) for end in ("low", "high")}
+        named |= {f"score {end}": number(row.get(end)) for end in ("low", "high")}
         named |= {f"{kernel} score": number(row[kernel]) for kernel in study.kernels}
         named |= {"final gap": percent(row["final_gap"])}
         named |= {f"attainment {shortest(g)}": percent(row[attainment_name(g)], digits=1) for g in study.goals}

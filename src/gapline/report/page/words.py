@@ -10,11 +10,12 @@ from gapline.contract.reading import vouched
 from gapline.contract.version import VERSION
 from gapline.errors import listing
 from gapline.report.facts import Statements, study_notes
-from gapline.report.numbers import count, goal_words, number, percent
+from gapline.report.numbers import DASH, count, goal_words, number, percent
 from gapline.report.order import ArmOrder
 from gapline.report.page import encode
 from gapline.report.page.stored import DECIMALS
 from gapline.report.statements.methods import methods_clauses
+from gapline.report.tables.means import arm_frame
 from gapline.scoring.endpoints import attainment_name
 from gapline.statistics.cells import TIE
 from gapline.study import Study
@@ -137,23 +138,19 @@ def failure_card(said: Statements) -> dict[str, str]:
 
 def _ranking(study: Study, said: Statements) -> dict[str, Any]:
     kernel, goal, order = study.kernels[0], study.goals[0], said.order
-    spans = {} if study.intervals is None else {r["arm"]: r for r in study.intervals.frame.iter_rows(named=True)}
-    by_arm = {row["arm"]: row for row in study.summary.frame.iter_rows(named=True)}
-    rows = []
-    for arm in order.arms:
-        row, span = by_arm[arm], spans.get(arm, {})
-        rows.append(
-            [
-                order.rank(arm),
-                printable(order.label(arm)) + _mark(arm, order),
-                number(row[kernel]),
-                f"{number(span['low'])} to {number(span['high'])}" if span.get("low") is not None else "–",
-                percent(row["final_gap"]),
-                percent(row[attainment_name(goal)], digits=1),
-                *(["2" if arm in order.descriptive else "1"] if order.descriptive else []),
-                *(count(row[name]) for name in ("runs", "empty", "rejected", "late")),
-            ]
-        )
+    rows = [
+        [
+            order.rank(row["arm"]),
+            printable(order.label(row["arm"])) + _mark(row["arm"], order),
+            number(row[kernel]),
+            f"{number(row['low'])} to {number(row['high'])}" if row.get("low") is not None else DASH,
+            percent(row["final_gap"]),
+            percent(row[attainment_name(goal)], digits=1),
+            *([str(row["tier"])] if order.descriptive else []),
+            *(count(row[name]) for name in ("runs", "empty", "rejected", "late")),
+        ]
+        for row in arm_frame(study.summary, order, study.intervals).iter_rows(named=True)
+    ]
     header = [
         "rank", "arm", f"mean {kernel}", f"{100 * study.level:g} % interval", "final gap", f"≤ {goal_words(goal)}",
         *(["tier"] if order.descriptive else []), "runs", "empty", "rejected", "late",

@@ -95,13 +95,7 @@ def suggestion_line(gate: Gate, /) -> str:
 
 def verdict_lines(judged: Judged, /) -> list[str]:
     """Return what a reader asks first: alarms and beaten references, whether the gate failed, which arm is better."""
-    gate = judged.gate
-    failed = [] if gate is None or gate.because is None else [f"failed: {gate.because}"]
-    return [*_first(judged), *failed, verdict_line(judged.comparison)]
-
-
-def _first(judged: Judged) -> list[str]:
-    return first_lines(judged.comparison.alarms, judged.comparison.scores)
+    return [*_first(judged), *_failed(judged), verdict_line(judged.comparison)]
 
 
 def detail_lines(judged: Judged, /) -> list[str]:
@@ -112,28 +106,36 @@ def detail_lines(judged: Judged, /) -> list[str]:
 
 def judged_lines(judged: Judged, /) -> list[str]:
     """Return all sentences in the order of a record: alarms, notes, the verdict, the gate and its rates."""
-    comparison, gate = judged.comparison, judged.gate
-    lines = _first(judged)
-    lines += [f"note: {note}" for note in comparison.notes]
-    if comparison.absent:
-        lines.append(f"note: {len(comparison.absent):,} runs are missing on one side")
-    lines.append(verdict_line(comparison))
-    if gate is not None:
-        lines += [f"gate: {words}" for words in gate.words()]
-    if judged.suggested is not None:
-        lines += [suggestion_line(judged.suggested), _detectable_line(judged)]
-    if gate is not None and gate.because is not None:
-        lines.append(f"failed: {gate.because}")
-    return lines
+    comparison, gate, absent = judged.comparison, judged.gate, len(judged.comparison.absent)
+    return [
+        *_first(judged),
+        *(f"note: {note}" for note in comparison.notes),
+        *([f"note: {absent:,} runs are missing on one side"] if absent else []),
+        verdict_line(comparison),
+        *(f"gate: {words}" for words in (gate.words() if gate is not None else ())),
+        *([] if judged.suggested is None else [suggestion_line(judged.suggested), _detectable_line(judged)]),
+        *_failed(judged),
+    ]
+
+
+def _first(judged: Judged) -> list[str]:
+    return first_lines(judged.comparison.alarms, judged.comparison.scores)
+
+
+def _failed(judged: Judged) -> list[str]:
+    return [f"failed: {because}"] if (because := _because(judged)) is not None else []
+
+
+def _because(judged: Judged) -> str | None:
+    return None if judged.gate is None else judged.gate.because
 
 
 def _detectable_line(judged: Judged) -> str:
-    level = f"{judged.comparison.level:.0%}"
     if judged.detectable is None:
         return "these runs show no difference, however large: there is no spread to judge by"
     return (
         f"these runs show a true difference of {judged.detectable:.2g} in {POWER:.0%} of comparisons, with the whole "
-        f"{level} interval on one side of zero"
+        f"{judged.comparison.level:.0%} interval on one side of zero"
     )
 
 
@@ -149,23 +151,21 @@ def gate_name(judged: Judged, /) -> str | None:
 
 def outcome(judged: Judged, /) -> str:
     """Say in a few words what came out: of the gate, else of the comparison."""
-    gate, alarms = judged.gate, judged.comparison.alarms
-    reasons = [counted(len(alarms), "alarm")] if alarms else []
-    reasons += [gate.because] if gate is not None and gate.because is not None else []
-    if reasons:
+    alarms = judged.comparison.alarms
+    if reasons := [
+        reason for reason in (counted(len(alarms), "alarm") if alarms else None, _because(judged)) if reason
+    ]:
         return f"failed: {'; '.join(reasons)}"
-    return judged.comparison.verdict if gate is None else f"passed: {gate_name(judged)}"
+    return judged.comparison.verdict if judged.gate is None else f"passed: {gate_name(judged)}"
 
 
 def judged_cases(judged: Judged, /) -> list[Case]:
     """Return the test cases: the gate, or the contrast where no gate was asked for, and whether alarms ring."""
-    comparison, gate = judged.comparison, judged.gate
+    comparison, because, name = judged.comparison, _because(judged), gate_name(judged)
     pair = f"{comparison.second} against {comparison.first}"
     lines = "\n".join([*judged_lines(judged), f"{comparison.caption()}."])
-    because = gate.because if gate is not None else None
     failure = None if because is None else f"{verdict_line(comparison)}; {because}"
     alarms = "\n".join(str(alarm) for alarm in comparison.alarms)
-    name = gate_name(judged)
     return [
         Case(_SUITE, f"{name}: {pair}" if name else pair, failure=failure, output=lines),
         Case(_SUITE, f"alarms: {pair}", failure=alarms or None),

@@ -81,6 +81,19 @@ def arm_parts(
     return tuple(part(name, rows) for name, rows in found if rows or name == heading is not None)
 
 
+def arm_frame(summary: Summary, order: ArmOrder, intervals: ArmIntervals | None) -> pl.DataFrame:
+    """Return the means of the arms in their order, with rank and tier, and the interval (`low`, `high`) of each."""
+    placed = pl.DataFrame(
+        [(arm, order.ranks.get(arm), order.tier(arm)) for arm in order.arms],
+        schema={"arm": pl.String, "rank": pl.Int64, "tier": pl.Int64},
+        orient="row",
+    )
+    frame = placed.join(summary.frame, on="arm", maintain_order="left").select(*summary.frame.columns, "rank", "tier")
+    if intervals is not None:
+        frame = frame.join(intervals.frame.select("arm", "low", "high"), on="arm", how="left", maintain_order="left")
+    return frame
+
+
 def arm_table(
     summary: Summary,
     order: ArmOrder,
@@ -95,14 +108,7 @@ def arm_table(
     The best of the ranked arms is bold in each column. `kernels` are the columns of means; the CSV has them all.
     `no_intervals` says why there are none, where somebody looked for them.
     """
-    placed = pl.DataFrame(
-        [(arm, order.ranks.get(arm), order.tier(arm)) for arm in order.arms],
-        schema={"arm": pl.String, "rank": pl.Int64, "tier": pl.Int64},
-        orient="row",
-    )
-    frame = placed.join(summary.frame, on="arm", maintain_order="left").select(*summary.frame.columns, "rank", "tier")
-    if intervals is not None:
-        frame = frame.join(intervals.frame.select("arm", "low", "high"), on="arm", how="left", maintain_order="left")
+    frame = arm_frame(summary, order, intervals)
     rows, compared = frame.to_dicts(), [arm in order.compared for arm in order.arms]
     columns = _mean_columns(summary, rows, tuple(kernels or summary.kernels), compared, order.outside)
     if intervals is not None:
