@@ -89,12 +89,10 @@ def _contrasts(said: Statements) -> list[Macro]:
         return []
     macros = []
     for row in compared_rows(contrasts, said.order.descriptive).iter_rows(named=True):
-        owner = f"{row['a']} against {row['b']}"
-        named = {"difference": number(row["difference"]), "low": number(row["low"]), "high": number(row["high"])}
-        if row["p_holm"] is not None:
-            named["holm p"] = p_value(row["p_holm"])
+        named = {name: number(row[name]) for name in ("difference", "low", "high")}
+        named |= {} if row["p_holm"] is None else {"holm p": p_value(row["p_holm"])}
         named |= {name: count(row[name]) for name in ("wins", "ties", "losses")}
-        macros += [Macro(owner, name, value) for name, value in named.items()]
+        macros += [Macro(f"{row['a']} against {row['b']}", name, value) for name, value in named.items()]
     return macros
 
 
@@ -111,20 +109,17 @@ def _steps(analysis: Analysis) -> list[Macro]:
 def _kernels(analysis: Analysis) -> list[Macro]:
     """Name the saturated runs, the runs below zero and the ratios of means, by kernel and reference."""
     metric = analysis.metrics
-    kernels = scored_kernels(metric)
-    runs = metric.runs.filter(pl.col("kernel").is_in(kernels))
-    saturated = metric.saturated.filter(pl.col("kernel").is_in(kernels))
-    signs = metric.signs.filter(pl.col("kernel").is_in(kernels))
+    scored = pl.col("kernel").is_in(scored_kernels(metric))
+    signs = metric.signs.filter(scored).select("kernel", "reference", "negative")
     macros = [Macro(STUDY, "campaign runs", count(analysis.main.runs.height))]
-    macros += [Macro(STUDY, f"saturated {k} {r}", count(n)) for k, r, n, _ in saturated.iter_rows()]
+    for what, frame in (("saturated", metric.saturated.filter(scored)), ("negative", signs)):
+        macros += [Macro(STUDY, f"{what} {k} {r}", count(number_of)) for k, r, number_of, *_ in frame.iter_rows()]
     macros += [
-        Macro(STUDY, f"negative {k} {r}", count(n))
-        for k, r, n in signs.select("kernel", "reference", "negative").iter_rows()
+        Macro(row["arm"], f"{what} {row['kernel']} {row['reference']}", count(row[what]))
+        for row in metric.runs.filter(scored).iter_rows(named=True)
+        for what in ("saturated", "negative")
+        if row[what] is not None
     ]
-    for row in runs.iter_rows(named=True):
-        place = f"{row['kernel']} {row['reference']}"
-        named = {f"{what} {place}": row[what] for what in ("saturated", "negative") if row[what] is not None}
-        macros += [Macro(row["arm"], name, count(value)) for name, value in named.items()]
     # A ratio that does not exist has no macro, rather than a dash in the middle of a sentence.
     macros += [
         Macro(arm, f"{kernel} over {metric.lead} {reference}", number(ratio, digits=2))
@@ -133,7 +128,7 @@ def _kernels(analysis: Analysis) -> list[Macro]:
     ]
     means = pooled_means(metric)
     for larger, smaller in shown_pairs(metric, next(iter(analysis.labels))):
-        for kernel, reference in signs.select("kernel", "reference").iter_rows():
+        for kernel, reference, _ in signs.iter_rows():
             ratio = mean_ratio(means[smaller, kernel, reference], means[larger, kernel, reference])
             if ratio is not None:
                 macros.append(Macro(f"{larger} over {smaller}", f"{kernel} {reference}", number(ratio, digits=2)))
