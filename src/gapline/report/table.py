@@ -87,15 +87,33 @@ Record = Mapping[str, Any]
 
 
 class Field(NamedTuple):
-    """A column, and how the cell of a row is written in it."""
+    """A column, how the cell of a row is written in it, and the number by which the smallest of a part is the best.
+
+    That number is None where a row does not compete.
+    """
 
     column: Column
     write: Callable[[Record], Text | str]
+    value: Callable[[Record], float | None] | None = None
 
 
-def field(column: Column, key: str, form: Callable[[Any], str] = str) -> Field:
-    """Return a column with one value of the row, as `form` writes it."""
-    return Field(column, lambda row: form(row[key]))
+def field(
+    column: Column,
+    key: str,
+    form: Callable[[Any], str] = str,
+    *,
+    may: Callable[[Record], bool] | None = None,
+    turn: float = 1.0,
+) -> Field:
+    """Return a column with one value of the row, as `form` writes it.
+
+    The smallest of the rows that `may` compete is bold; with a `turn` of -1 the largest.
+    """
+
+    def value(row: Record) -> float | None:
+        return turn * row[key] if may is not None and may(row) and row[key] is not None else None
+
+    return Field(column, lambda row: form(row[key]), None if may is None else value)
 
 
 def fields(
@@ -113,43 +131,19 @@ def field_table(
     name: str,
     caption: str,
     fields: Sequence[Field],
-    rows: Sequence[Record] | Mapping[str, Sequence[Record]],
+    parts: Iterable[tuple[str | None, Sequence[Record]]],
     frame: pl.DataFrame,
     notes: Iterable[str] = (),
 ) -> Table:
-    """Return rows, or those under each heading that has any, written field by field."""
-    parts = {heading: mine for heading, mine in rows.items() if mine} if isinstance(rows, Mapping) else {None: rows}
-    written = (part(heading, [[one.write(row) for one in fields] for row in mine]) for heading, mine in parts.items())
+    """Return the rows of each part written field by field, the best of a part in bold."""
+    written = []
+    for heading, rows in parts:
+        columns: list[list[Text | str]] = [[one.write(row) for row in rows] for one in fields]
+        for cells, one in zip(columns, fields, strict=True):
+            if one.value is not None:
+                cells[:] = map(Text, map(str, cells), smallest([one.value(row) for row in rows]))
+        written.append(part(heading, zip(*columns, strict=True)))
     return Table(name, caption, tuple(one.column for one in fields), tuple(written), frame, tuple(notes))
-
-
-class Cells(NamedTuple):
-    """A column with all of its cells."""
-
-    column: Column
-    cells: Sequence[Text | str]
-
-
-def cells(name: str, texts: Sequence[Text | str], *, text: bool = False, spare: int | None = None) -> Cells:
-    """Return cells under a head that LaTeX prints with a capital."""
-    return Cells(capital(name, text=text, spare=spare)[0], texts)
-
-
-def cell_rows(columns: Sequence[Cells]) -> list[tuple[Text | str, ...]]:
-    """Return the rows of columns beside each other."""
-    return list(zip(*(one.cells for one in columns), strict=True))
-
-
-def best_cells(
-    values: Sequence[float | None],
-    eligible: Sequence[bool],
-    form: Callable[[float | None], str] = number,
-    *,
-    turn: float = 1.0,
-) -> list[Text]:
-    """Return the values as text, the smallest of the eligible ones in bold; with a `turn` of -1 the largest."""
-    marks = smallest([None if value is None else turn * value for value in values], eligible)
-    return [Text(form(value), mark) for value, mark in zip(values, marks, strict=True)]
 
 
 def part(heading: str | None, rows: Iterable[Sequence[Text | str]]) -> Part:
@@ -162,18 +156,15 @@ def one_part(rows: Iterable[Sequence[Text | str]]) -> tuple[Part, ...]:
     return (part(None, rows),)
 
 
-def smallest(values: Sequence[float | None], eligible: Sequence[bool]) -> list[bool]:
-    """Mark the smallest of the values that exist and are eligible, ties included.
+def smallest(values: Sequence[float | None]) -> list[bool]:
+    """Mark the smallest of the values, ties included; None does not compete.
 
-    >>> smallest([0.2, None, 0.1, 0.1], [True, True, True, False])
-    [False, False, True, False]
+    >>> smallest([0.2, None, 0.1, 0.1])
+    [False, False, True, True]
     """
-    known = [value for value, may in zip(values, eligible, strict=True) if may and value is not None]
-    if not known:
-        return [False] * len(values)
     # What prints alike is marked alike: a difference of rounding makes no winner.
-    limit = min(known) + TIE
-    return [bool(may and value is not None and value <= limit) for value, may in zip(values, eligible, strict=True)]
+    limit = min((value for value in values if value is not None), default=0.0) + TIE
+    return [value is not None and value <= limit for value in values]
 
 
 def frame_table(

@@ -1,6 +1,7 @@
 """Tables of paired differences: contrasts, and one comparison."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -17,12 +18,10 @@ def compared_rows(contrasts: Contrasts, descriptive: Sequence[str]) -> pl.DataFr
     return contrasts.frame.filter(~(pl.col("a").is_in(list(descriptive)) | pl.col("b").is_in(list(descriptive))))
 
 
-def by_declaration(frame: pl.DataFrame) -> dict[str, list[Record]]:
+def by_declaration(frame: pl.DataFrame) -> list[tuple[str, list[dict[str, Any]]]]:
     """Return the rows of pairs of arms under their headings: declared ones, then exploratory ones."""
-    return {
-        name: list(frame.filter(declared=chosen).iter_rows(named=True))
-        for name, chosen in (("declared", True), ("exploratory", False))
-    }
+    kinds = (("declared", frame.filter("declared")), ("exploratory", frame.filter(~pl.col("declared"))))
+    return [(name, rows.to_dicts()) for name, rows in kinds if rows.height]
 
 
 def outcomes(row: Record) -> str:
@@ -78,4 +77,5 @@ def comparison_table(comparison: Comparison, /) -> Table:
         *fields(*_OUTCOMES, form=count, spare=4, plain=True),
     ]
     caption = f"first: {comparison.first}; second: {comparison.second}"
-    return field_table("comparison", caption, columns, [*frame.to_dicts(), whole], frame, [f"{comparison.caption()}."])
+    parts = [(None, [*frame.to_dicts(), whole])]
+    return field_table("comparison", caption, columns, parts, frame, [f"{comparison.caption()}."])

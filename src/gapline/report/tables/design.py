@@ -23,7 +23,7 @@ def design_table(design: pl.DataFrame, /, *, notes: Sequence[str] = ()) -> Table
         for name in shown
     ]
     caption = f"Evaluation design: {count(int(design['runs'].sum()))} runs"
-    return field_table("design", caption, columns, design.to_dicts(), design, notes)
+    return field_table("design", caption, columns, [(None, design.to_dicts())], design, notes)
 
 
 def _design_cell(value: object) -> str:
@@ -74,7 +74,7 @@ def plan_table(plan: PowerTable, /) -> Table:
     reasons = dict.fromkeys(reason for reason in plan.frame["reason"] if reason is not None)
     notes = [sentence(plan.caption()), worth, *(f"{DASH}: {reason}" for reason in reasons)]
     caption = f"Instances that show a difference in {plan.power:.0%} of campaigns"
-    return field_table("plan", caption, columns, rows, plan.frame, notes)
+    return field_table("plan", caption, columns, [(None, rows)], plan.frame, notes)
 
 
 def _counted(value: int | None) -> str:

@@ -55,7 +55,7 @@ def health_table(health: Health, /, *, validation: str, checker: str | None = No
     notes += [*unknown_ends(int(health.frame["unknown"].sum())), *([sentence(over)] if over else [])]
     columns = [*fields(*health.by, text=True), *health_fields(*shown)]
     caption = "Health: what was captured, and what was left out"
-    return field_table("health", caption, columns, health.frame.to_dicts(), health.frame, notes)
+    return field_table("health", caption, columns, [(None, health.frame.to_dicts())], health.frame, notes)
 
 
 def reason_table(health: Health, /) -> Table:
@@ -96,7 +96,7 @@ def run_table(scores: Scores, /, *, most: int = MOST_RUNS, alarms: Sequence[Alar
     ]
     left = scores.frame.height - most
     notes = [sentence(scores.caption()), *([f"{left:,} more runs: use --json"] if left > 0 else [])]
-    return field_table("runs", "Runs", columns, rows, run_frame(scores), notes)
+    return field_table("runs", "Runs", columns, [(None, rows)], run_frame(scores), notes)
 
 
 def _score(kernel: str, spare: int | None = None) -> Field:
@@ -152,7 +152,8 @@ def telling_tables(scores: Scores, /, *, most: int = MOST_TELLING_RUNS) -> list[
 def _telling_table(scores: Scores, shown: pl.DataFrame, name: str, caption: str, note: str, *, left: bool) -> Table:
     kernel = scores.kernels[0]
     columns = [*fields("arm", "instance", "panel", text=True), *fields("seed"), *fields("status", text=True)]
-    notes = [note, f"The first {shown.height:,}; tables/runs.csv has all" if left else "", scores.caption()]
+    columns += [_score(kernel), *_outcome_fields()]
+    cut = f"The first {shown.height:,}; tables/runs.csv has all" if left else ""
+    notes = [sentence(text) for text in (note, cut, scores.caption()) if text]
     frame = shown.select(*RUN_KEY, "panel", "status", kernel, "final_gap", "first_time", "steps", "rejected", "late")
-    rows = [*columns, _score(kernel), *_outcome_fields()]
-    return field_table(name, caption, rows, shown.to_dicts(), frame, [sentence(text) for text in notes if text])
+    return field_table(name, caption, columns, [(None, shown.to_dicts())], frame, notes)

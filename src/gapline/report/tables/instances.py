@@ -1,15 +1,15 @@
 """The per-instance table as papers print it: reference, and for each arm best, mean, gap, score and empty runs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
 import polars as pl
 
-from gapline.report.numbers import count, objective, percent, sentence
+from gapline.report.numbers import count, number, objective, percent, sentence
 from gapline.report.order import ALARMED, ArmOrder
-from gapline.report.table import MOST_ROWS, Column, Table, Text, best_cells, capital, part
+from gapline.report.table import MOST_ROWS, Column, Table, Text, capital, part, smallest
 from gapline.report.tables.health import PARTS
 from gapline.report.tables.means import kernel_column
 from gapline.study import Study
@@ -123,8 +123,9 @@ def _block(
     compared = [row["arm"] in arms for row in rows]
     full = [may and row["empty"] == 0 for may, row in zip(compared, rows, strict=True)]
 
-    def values(key: str) -> list[float | None]:
-        return [row[key] for row in rows]
+    def best(key: str, form: Callable[[float | None], str], may: Sequence[bool], turn: float = 1.0) -> list[Text]:
+        values = [turn * row[key] if use and row[key] is not None else None for row, use in zip(rows, may, strict=True)]
+        return [Text(form(row[key]), mark) for row, mark in zip(rows, smallest(values), strict=True)]
 
     decimals = None if digits is None else max(digits, 1)
     cells: list[Sequence[Text | str]] = [
@@ -132,10 +133,10 @@ def _block(
         [objective(rows[0]["reference"], digits), *[""] * (len(rows) - 1)],
         [row["arm"] for row in rows],
         *([count(row[key]) for row in rows] for key in ("runs", "empty")),
-        best_cells(values("best"), compared, lambda value: objective(value, digits), turn=turn),
-        best_cells(values("mean"), full, lambda value: objective(value, decimals), turn=turn),
-        best_cells(values("gap"), full, percent),
-        best_cells(values("score"), [may and ranks for may in compared]),
+        best("best", lambda value: objective(value, digits), compared, turn),
+        best("mean", lambda value: objective(value, decimals), full, turn),
+        best("gap", percent, full),
+        best("score", number, [may and ranks for may in compared]),
         *([objective(row[key], digits) for row in rows] for key in PARTS if key in rows[0]),
     ]
     return list(zip(*cells, strict=True))

@@ -7,7 +7,7 @@ import polars as pl
 from gapline.contract.reading import vouched
 from gapline.report.numbers import DASH, count, goal_words, number, percent, sentence
 from gapline.report.statements.remarks import EMPTY_RUNS
-from gapline.report.table import Column, Field, Record, Table, field, field_table, fields
+from gapline.report.table import Column, Field, Table, field, field_table, fields
 from gapline.report.tables.health import health_fields
 from gapline.report.tables.means import kernel_column
 from gapline.scoring.endpoints import attainment_name
@@ -48,14 +48,14 @@ def ladder_tables(ladders: Collection[Ladder], /) -> list[Table]:
 
 
 def _ladder_table(name: str, caption: str, ladders: Collection[Ladder], columns: Sequence[Field], note: str) -> Table:
-    parts: dict[str, list[Record]] = {}
-    frames = []
+    parts, frames = [], []
     for ladder in ladders:
         rows = ladder.frame.to_dicts()
         steps = [", ".join(f"{setting} {_plain(row[setting])}" for setting in ladder.settings) for row in rows]
         low, *_, high = sorted(row["instances"] or 0 for row in rows * 2)
         on = counted(low, "instance") if low == high else f"{low} to {high} instances"
-        parts[f"{ladder.name}: {on} each"] = [row | {"step": step} for row, step in zip(rows, steps, strict=True)]
+        stepped = [row | {"step": step} for row, step in zip(rows, steps, strict=True)]
+        parts.append((f"{ladder.name}: {on} each", stepped))
         named = ladder.frame.drop(ladder.settings).with_columns(
             ladder=pl.lit(ladder.name), setting=pl.Series(steps, dtype=pl.String)
         )

@@ -1,6 +1,7 @@
 """Means: arms or other groups with their counts, scores, final gaps and attainment; panels; one reading for JSON."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from math import isinf
 from typing import Any
 
@@ -22,17 +23,16 @@ from gapline.report.numbers import (
 from gapline.report.order import ArmOrder, order_arms
 from gapline.report.statements.remarks import EMPTY_RUNS
 from gapline.report.table import (
-    Cells,
     Column,
-    Part,
+    Field,
+    Record,
     Table,
     Text,
-    best_cells,
     capital,
-    cell_rows,
-    cells,
+    field,
+    field_table,
+    fields,
     one_part,
-    part,
     smallest,
 )
 from gapline.scoring.endpoints import attainment_name
@@ -71,14 +71,14 @@ def digests_note(labels: Mapping[str, ReferenceLabel]) -> str:
 
 
 def arm_parts(
-    lines: Sequence[Sequence[Text | str]], ranked: int, others: int, heading: str | None = None
-) -> tuple[Part, ...]:
+    rows: Sequence[Record], ranked: int, others: int, heading: str | None = None
+) -> list[tuple[str | None, Sequence[Record]]]:
     """Return the rows of arms in parts: the ranked ones, those that ran other instances, the descriptive ones."""
     # Without any ranked arm a note says why; a heading for all rows would say nothing.
     first, rest = ranked or others, ranked + others
-    found = [(heading, lines[:first]), ("other instances, not ranked", lines[first:rest])]
-    found.append(("descriptive, not compared", lines[rest:]))
-    return tuple(part(name, rows) for name, rows in found if rows or name == heading is not None)
+    found = [(heading, rows[:first]), ("other instances, not ranked", rows[first:rest])]
+    found.append(("descriptive, not compared", rows[rest:]))
+    return [(name, mine) for name, mine in found if mine or name == heading is not None]
 
 
 def arm_frame(summary: Summary, order: ArmOrder, intervals: ArmIntervals | None) -> pl.DataFrame:
@@ -108,68 +108,61 @@ def arm_table(
     The best of the ranked arms is bold in each column. `kernels` are the columns of means; the CSV has them all.
     `no_intervals` says why there are none, where somebody looked for them.
     """
-    frame = arm_frame(summary, order, intervals)
-    rows, compared = frame.to_dicts(), [arm in order.compared for arm in order.arms]
-    columns = _mean_columns(summary, rows, tuple(kernels or summary.kernels), compared, order.outside)
+    frame, kernels = arm_frame(summary, order, intervals), tuple(kernels or summary.kernels)
+    columns = _mean_fields(summary, kernels, order)
     if intervals is not None:
         # Right after the mean of the first kernel, which it is the interval of.
         head = Column(f"{intervals.level:.0%} interval", spare=1)
-        columns.insert(len(_COUNTS) + 1, Cells(head, [interval(row["low"], row["high"]) for row in rows]))
+        columns.insert(len(_COUNTS) + 1, Field(head, lambda row: interval(row["low"], row["high"])))
     columns = [
-        cells("rank", [order.rank(arm) for arm in order.arms], spare=2),
-        cells("arm", [order.label(arm) for arm in order.arms], text=True),
+        Field(Column("rank", "Rank", spare=2), lambda row: order.rank(row["arm"])),
+        Field(Column("arm", "Arm", text=True), lambda row: order.label(row["arm"])),
         *columns,
     ]
     notes = [sentence(summary.caption()), EMPTY_RUNS, *order.notes()]
     notes += [f"No intervals: {no_intervals}."] if no_intervals else []
-    return Table(
-        name="scores",
-        caption=f"{summary.statistic.capitalize()} scores, smaller is better",
-        columns=tuple(one.column for one in columns),
-        parts=arm_parts(cell_rows(columns), len(order.compared), len(order.others)),
-        frame=frame,
-        notes=tuple(notes),
-    )
+    caption = f"{summary.statistic.capitalize()} scores, smaller is better"
+    parts = arm_parts(_printed(summary, frame), len(order.compared), len(order.others))
+    return field_table("scores", caption, columns, parts, frame, notes)
 
 
-def _mean_columns(
-    summary: Summary,
-    rows: Sequence[dict[str, Any]],
-    kernels: Sequence[str],
-    compared: Sequence[bool],
-    outside: Collection[str] = (),
-) -> list[Cells]:
-    """Return counts, means, final gap and attainment of every row; the best of those that are compared is bold."""
-    found = [cells(name, [count(row[name]) for row in rows], spare=spare) for name, spare in _COUNTS.items()]
+def _printed(summary: Summary, frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of means; numbers of the user's own are written already, alike in a column."""
+    own = (pl.Series(name, plain_numbers(frame[name].to_list()), dtype=pl.String) for name in summary.statistics)
+    return frame.with_columns(*own).to_dicts()
+
+
+def _mean_fields(summary: Summary, kernels: Sequence[str], order: ArmOrder | None = None) -> list[Field]:
+    """Return counts, means, final gap and attainment; where there is an order, the best compared arm is bold."""
+    outside = () if order is None else order.outside
+
+    def may(row: Record) -> bool:
+        return order is not None and row["arm"] in order.compared
+
+    def is_full(row: Record) -> bool:
+        # A mean over fewer runs is not comparable with one over all: only arms without empty runs compete.
+        return may(row) and row["empty"] == 0
+
+    found = [one for name, spare in _COUNTS.items() for one in fields(name, form=count, spare=spare)]
     for kernel in kernels:
         head = kernel_column(kernel, 0 if kernel == kernels[0] else _OTHER_COLUMNS)
-        may = [here and kernel not in outside for here in compared]
-        found.append(Cells(head, best_cells([row[kernel] for row in rows], may)))
+        found.append(field(head, kernel, number, may=None if kernel in outside else may))
     # Nobody says whether more of a number of the user's own is better: nothing is bold.
-    found += [Cells(Column(name, spare=2), plain_numbers([row[name] for row in rows])) for name in summary.statistics]
-    # A mean over fewer runs is not comparable with one over all: only arms without empty runs compete.
-    full = [here and row["empty"] == 0 for here, row in zip(compared, rows, strict=True)]
-    found.append(cells("final gap", best_cells([row["final_gap"] for row in rows], full, percent), spare=2))
+    found += [field(Column(name, spare=2), name) for name in summary.statistics]
+    found.append(field(Column("final gap", "Final gap", spare=2), "final_gap", percent, may=is_full))
     for goal in summary.goals:
         head = Column(f"≤ {goal_words(goal)}", spare=2 if goal == summary.goals[0] else _OTHER_COLUMNS)
-        rates = [row[attainment_name(goal)] for row in rows]
-        found.append(Cells(head, best_cells(rates, compared, lambda rate: percent(rate, digits=1), turn=-1.0)))
+        found.append(field(head, attainment_name(goal), partial(percent, digits=1), may=may, turn=-1.0))
     return found
 
 
 def group_table(summary: Summary, /) -> Table:
     """Return one row per group of a summary that is by something else than the arm: no ranks, nothing bold."""
-    rows = sorted(summary.frame.iter_rows(named=True), key=lambda row: _group_key(row, summary))
-    groups = [Cells(Column(name, text=True), [str(row[name]) for row in rows]) for name in summary.by]
-    columns = [*groups, *_mean_columns(summary, rows, summary.kernels, [False] * len(rows))]
-    return Table(
-        name="groups",
-        caption=f"{summary.statistic.capitalize()} scores, smaller is better",
-        columns=tuple(one.column for one in columns),
-        parts=one_part(cell_rows(columns)),
-        frame=summary.frame,
-        notes=(sentence(summary.caption()), EMPTY_RUNS),
-    )
+    rows = sorted(_printed(summary, summary.frame), key=lambda row: _group_key(row, summary))
+    columns = [*(field(Column(name, text=True), name) for name in summary.by), *_mean_fields(summary, summary.kernels)]
+    caption = f"{summary.statistic.capitalize()} scores, smaller is better"
+    notes = (sentence(summary.caption()), EMPTY_RUNS)
+    return field_table("groups", caption, columns, [(None, rows)], summary.frame, notes)
 
 
 def _group_key(row: dict[str, Any], summary: Summary) -> tuple[object, ...]:
@@ -201,7 +194,7 @@ def panel_table(scores: Scores, order: ArmOrder, /) -> Table:
     rows = []
     for panel in sorted({panel for panel, _ in known}):
         mine = [known.get((panel, arm), {}) for arm in order.arms]
-        best = smallest([row.get(kernel) for row in mine], eligible)
+        best = smallest([row.get(kernel) if may else None for row, may in zip(mine, eligible, strict=True)])
         texts = [number(row.get(kernel)) + (f" ({row['empty']:,})" if row.get("empty") else "") for row in mine]
         rows.append([panel, *map(Text, texts, best)])
     return Table(

@@ -52,7 +52,7 @@ def rank_table(ranks: MeanRanks, /) -> Table:
     groups = f"No difference shown within: {joined}." if joined else "Every pair differs by more than that."
     notes = [sentence(ranks.verdict()), *([groups] if ranks.friedman is not None else []), sentence(ranks.caption())]
     caption = "Mean ranks over instances, smaller is better"
-    return field_table("ranks", caption, columns, ranks.frame.to_dicts(), ranks.frame, notes)
+    return field_table("ranks", caption, columns, [(None, ranks.frame.to_dicts())], ranks.frame, notes)
 
 
 def rating_table(ratings: Ratings, /) -> Table:
@@ -65,7 +65,7 @@ def rating_table(ratings: Ratings, /) -> Table:
     ]
     notes = [sentence(text) for text in (ratings.unbounded, ratings.reason, ratings.caption()) if text]
     caption = "Bradley-Terry ratings on the Elo scale, larger is better"
-    return field_table("ratings", caption, columns, ratings.frame.to_dicts(), ratings.frame, notes)
+    return field_table("ratings", caption, columns, [(None, ratings.frame.to_dicts())], ratings.frame, notes)
 
 
 def pair_table(pairs: NeighbourPairs, /) -> Table:

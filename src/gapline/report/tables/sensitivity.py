@@ -1,6 +1,7 @@
 """Tables of what other kernels, references, horizons, cutoffs, transforms and thresholds would change."""
 
-from collections.abc import Sequence
+from collections.abc import Collection
+from functools import partial
 
 import polars as pl
 
@@ -9,17 +10,14 @@ from gapline.report.statements.remarks import OUT_OF_ENVELOPE, descriptive_notes
 from gapline.report.table import (
     Column,
     Field,
-    Part,
+    Record,
     Table,
     Text,
-    best_cells,
-    capital,
     field,
     field_table,
     fields,
     frame_table,
     part,
-    smallest,
     text_table,
 )
 from gapline.report.tables.means import arm_parts, digests_note, kernel_column, reference_heading
@@ -41,39 +39,42 @@ def pooled_table(analysis: Analysis, /, *, over: str | None = None) -> Table:
     # A kernel that does not exist for some run (raw) has no mean to show.
     pooled = metric.pooled.filter(pl.col("score").is_not_null().any().over("kernel"))
     kernels = list(dict.fromkeys(pooled["kernel"].to_list()))
-    parts: list[Part] = []
+    parts = []
     for name, label in labels.items():
         mine = pooled.filter(pl.col("reference") == name)
         known = {(row["arm"], row["kernel"]): row for row in mine.iter_rows(named=True)}
         # Sorted by the first kernel in every part, so that a reader sees a reversal as numbers out of order.
         first = mine.filter(pl.col("kernel") == kernels[0]).sort("score", "arm", nulls_last=True)
         ranked = [arm for arm in first["arm"] if arm in metric.ranked]
-        rest = [(tier, arm) for arm, tier in first.select("arm", "tier").iter_rows() if arm not in ranked]
-        arms = [*ranked, *(arm for _, arm in sorted(rest))]
-        cells: list[Sequence[Text | str]] = [arms, [count(empties[arm]) for arm in arms]]
-        for kernel in kernels:
-            rows = [known[arm, kernel] for arm in arms]
-            # One ranked arm below the reference is enough: then the kernel orders none.
-            outside = any(row["out_of_envelope"] and row["arm"] in metric.ranked for row in rows)
-            best = smallest([row["score"] for row in rows], [arm in metric.ranked and not outside for arm in arms])
-            texts = [number(row["score"]) + (" †" if row["out_of_envelope"] else "") for row in rows]
-            cells.append(list(map(Text, texts, best)))
+        rest = sorted((tier, arm) for arm, tier in first.select("arm", "tier").iter_rows() if arm not in ranked)
+        # One ranked arm below the reference is enough: then the kernel orders none.
+        outside = {kernel for kernel in kernels if any(known[arm, kernel]["out_of_envelope"] for arm in ranked)}
+        rows = [
+            {"arm": arm, "empty": empties[arm], "competes": arm in ranked, "outside": outside}
+            | {kernel: known[arm, kernel] for kernel in kernels}
+            for arm in (*ranked, *(arm for _, arm in rest))
+        ]
         others = sum(tier == 1 for tier, _ in rest)
-        parts += arm_parts(list(zip(*cells, strict=True)), len(ranked), others, reference_heading(name, label))
+        parts += arm_parts(rows, len(ranked), others, reference_heading(name, label))
     notes = [
         "Smaller is better within a column; magnitudes are not compared between columns. DIMACS on the unitless "
         "gap scale."
     ]
     notes += [OUT_OF_ENVELOPE] if pooled["out_of_envelope"].any() else []
     notes.append(sentence(analysis.main_words if over is None else over))
-    return Table(
-        name="pooled",
-        caption=f"Pooled {metric.weighting}-equal means under every kernel, weight {metric.weight}",
-        columns=(*capital("arm", text=True), *capital("empty"), *map(kernel_column, kernels)),
-        parts=tuple(parts),
-        frame=pooled,
-        notes=(*notes, digests_note(labels)),
-    )
+    columns = [*fields("arm", text=True), *fields("empty", form=count), *map(_pooled_field, kernels)]
+    caption = f"Pooled {metric.weighting}-equal means under every kernel, weight {metric.weight}"
+    return field_table("pooled", caption, columns, parts, pooled, [*notes, digests_note(labels)])
+
+
+def _pooled_field(kernel: str) -> Field:
+    def write(row: Record) -> str:
+        return number(row[kernel]["score"]) + (" †" if row[kernel]["out_of_envelope"] else "")
+
+    def value(row: Record) -> float | None:
+        return row[kernel]["score"] if row["competes"] and kernel not in row["outside"] else None
+
+    return Field(kernel_column(kernel), write, value)
 
 
 def reversal_table(analysis: Analysis, /) -> Table:
@@ -140,13 +141,17 @@ def cutoff_table(analysis: Analysis, /) -> Table:
     """Return the pooled scores, arms × cutoffs, a part per kind of weight, beside those under the declared weight."""
     found, reading = analysis.cutoffs, analysis.study.reading
     unit, ranked = reading.time_unit, str(reading.instance_set)
-    heads = [Column(found.weight), *(Column(f"{cutoff:g} {unit}") for cutoff in found.cutoffs)]
-    arms, eligible = list(found.baseline), [arm in found.compared for arm in found.baseline]
     scores = {tuple(key): score for *key, score in found.scores.select("kind", "cutoff", "arm", "score").iter_rows()}
-    parts = []
-    for kind in KINDS:
-        columns = [[*found.baseline.values()], *([scores[kind, at, arm] for arm in arms] for at in found.cutoffs)]
-        parts.append(part(_KIND_WORDS[kind], zip(arms, *(best_cells(v, eligible) for v in columns), strict=True)))
+    parts = [
+        (_KIND_WORDS[kind], [
+            {"arm": arm, "declared": base} | {f"{at:g} {unit}": scores[kind, at, arm] for at in found.cutoffs}
+            for arm, base in found.baseline.items()
+        ])
+        for kind in KINDS
+    ]  # fmt: skip
+    may = partial(_is_compared, found.compared)
+    columns = [*fields("arm", text=True), field(Column(found.weight), "declared", number, may=may)]
+    columns += [field(Column(at), at, number, may=may) for at in (f"{cutoff:g} {unit}" for cutoff in found.cutoffs)]
     notes = [
         f"{found.kernel}, {found.weighting}-equal, against {reading.reference}; smaller is better within a column, and "
         "scores under two weights or cutoffs are not compared with each other.",
@@ -155,7 +160,11 @@ def cutoff_table(analysis: Analysis, /) -> Table:
         *([sentence(ranked)] if ranked else []),
     ]
     caption = "Scores under logarithmic weights, by their cutoff"
-    return Table("cutoffs", caption, (*capital("arm", text=True), *heads), tuple(parts), found.scores, tuple(notes))
+    return field_table("cutoffs", caption, columns, parts, found.scores, notes)
+
+
+def _is_compared(arms: Collection[str], row: Record) -> bool:
+    return row["arm"] in arms
 
 
 def _kind_note(found: CutoffSweep, kind: str, unit: str) -> str:
@@ -189,10 +198,7 @@ def transform_table(analysis: Analysis, /) -> Table | None:
         base = name == found.base
         flips = sum(r.transform == name and not r.out_of_envelope for r in found.reversals)
         heading = f"{name} (declared)" if base else f"{name}: {flips} of {found.pairs} panel orderings reverse"
-        means = best_cells(rows["score"].to_list(), [rank is not None for rank in rows["rank"]])
-        ranks = [str(rank or DASH) for rank in rows["rank"]]
-        shifts = ["" if base else signed(shift) for shift in rows["shift"]]
-        parts.append(part(heading, zip(rows["arm"], means, ranks, shifts, strict=True)))
+        parts.append((heading, [row | {"shift": None if base else signed(row["shift"])} for row in rows.to_dicts()]))
     notes = [
         f"{found.kernel}, {found.weighting}-equal, weight {found.weight}, against {against}, transformed alike; "
         "smaller is better within a transform, magnitudes are not compared between them.",
@@ -201,14 +207,14 @@ def transform_table(analysis: Analysis, /) -> Table | None:
         *map(sentence, found.notes),
         *descriptive_notes(found.pooled.filter(pl.col("tier") == 2)["arm"].unique(maintain_order=True).to_list()),
     ]
-    return Table(
-        name="transforms",
-        caption="Scores under other transforms of the objective",
-        columns=(*capital("arm", text=True), *capital("score", "rank", "shift")),
-        parts=tuple(parts),
-        frame=found.pooled.with_columns(declared=pl.col("transform") == found.base),
-        notes=tuple(notes),
-    )
+    columns = [
+        *fields("arm", text=True),
+        field(Column("score", "Score"), "score", number, may=lambda row: row["rank"] is not None),
+        *fields("rank", form=lambda rank: str(rank or DASH)),
+        *fields("shift", form=lambda shift: shift or ""),
+    ]
+    frame = found.pooled.with_columns(declared=pl.col("transform") == found.base)
+    return field_table("transforms", "Scores under other transforms of the objective", columns, parts, frame, notes)
 
 
 def _reversal(found: TransformReversal) -> str:
@@ -243,7 +249,7 @@ def pairs_table(analysis: Analysis, /) -> Table:
     )
     caption = "Pairs of arms with similar scores that end elsewhere or reach the goal at other rates"
     rows, notes = found.contrasts.to_dicts(), (words, *descriptive_notes(descriptive))
-    return field_table("pairs", caption, columns, rows, found.contrasts, notes)
+    return field_table("pairs", caption, columns, [(None, rows)], found.contrasts, notes)
 
 
 def grid_table(analysis: Analysis, /) -> Table:
