@@ -22,19 +22,7 @@ from gapline.report.numbers import (
 )
 from gapline.report.order import ArmOrder, order_arms
 from gapline.report.statements.remarks import EMPTY_RUNS
-from gapline.report.table import (
-    Column,
-    Field,
-    Record,
-    Table,
-    Text,
-    capital,
-    field,
-    field_table,
-    fields,
-    one_part,
-    smallest,
-)
+from gapline.report.table import Column, Field, Record, Table, Text, field, field_table, fields, one_part, smallest
 from gapline.scoring.endpoints import attainment_name
 from gapline.scoring.scores import Scores, goal_name
 from gapline.statistics.bootstrap import ArmIntervals
@@ -200,7 +188,7 @@ def panel_table(scores: Scores, order: ArmOrder, /) -> Table:
     return Table(
         name="panels",
         caption=f"Mean {kernel} scores by panel, smaller is better",
-        columns=(*capital("panel", text=True), *map(Column, order.arms)),
+        columns=(Column("panel", "Panel", text=True), *map(Column, order.arms)),
         parts=one_part(rows),
         frame=summary.frame.sort("panel", "arm"),
         notes=(
@@ -227,39 +215,33 @@ def score_document(
 
 
 def _arm_document(row: dict[str, Any], summary: Summary, order: ArmOrder | None) -> dict[str, Any]:
-    placed = {}
-    if order is not None:
-        placed = {"tier": order.tier(row["arm"]), "rank": order.ranks.get(row["arm"])}
+    placed = {} if order is None else {"tier": order.tier(row["arm"]), "rank": order.ranks.get(row["arm"])}
     return {
         **{name: row[name] for name in summary.by},
         **placed,
         **{name: row[name] for name in ("runs", "empty", "rejected", "late", "unchecked")},
-        "scores": {kernel: number_or_overflow(row[kernel]) for kernel in summary.kernels},
-        **_own(row, summary.statistics),
-        "final_gap": number_or_overflow(row["final_gap"]),
+        **_scores_document(row, summary.kernels, summary.statistics),
         "final_squeezed": row["final_squeezed"],
         "attainment": {shortest(goal): row[attainment_name(goal)] for goal in summary.goals},
     }
 
 
-def _own(row: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """Return the user's own numbers, where there are any."""
-    return {"statistics": {name: row[name] for name in names}} if names else {}
+def _scores_document(row: dict[str, Any], kernels: Sequence[str], statistics: Sequence[str]) -> dict[str, Any]:
+    """Return the scores, the user's own numbers where there are any, and the final gap."""
+    scores = {kernel: number_or_overflow(row[kernel]) for kernel in kernels}
+    own = {"statistics": {name: row[name] for name in statistics}} if statistics else {}
+    return {"scores": scores, **own, "final_gap": number_or_overflow(row["final_gap"])}
 
 
 def _run_document(row: dict[str, Any], scores: Scores) -> dict[str, Any]:
-    names = ("arm", "instance", "panel", "seed", "horizon")
-    # Only a hierarchical objective has parts.
-    more = [name for name in ("best_primary", "best_secondary") if name in row]
-    hits = {shortest(goal): row[goal_name(goal)] for goal in scores.goals}
+    # JSON has no infinity: a goal that was never attained has no time.
+    hits = {shortest(goal): None if isinf(row[goal_name(goal)]) else row[goal_name(goal)] for goal in scores.goals}
     return {
-        **{name: row[name] for name in names},
-        "scores": {kernel: number_or_overflow(row[kernel]) for kernel in scores.kernels},
-        **_own(row, scores.statistics),
-        "final_gap": number_or_overflow(row["final_gap"]),
+        **{name: row[name] for name in ("arm", "instance", "panel", "seed", "horizon")},
+        **_scores_document(row, scores.kernels, scores.statistics),
         **{name: row[name] for name in ("first_time", "steps", "rejected", "late", "status", "terminal_valid")},
         "best": row["best_raw"],
-        **{name: row[name] for name in more},
-        # JSON has no infinity: a goal that was never attained has no time.
-        "hitting_times": {goal: None if isinf(hit) else hit for goal, hit in hits.items()},
+        # Only a hierarchical objective has parts.
+        **{name: row[name] for name in ("best_primary", "best_secondary") if name in row},
+        "hitting_times": hits,
     }

@@ -1,25 +1,13 @@
 """Tables of what other kernels, references, horizons, cutoffs, transforms and thresholds would change."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import partial
 
 import polars as pl
 
 from gapline.report.numbers import DASH, count, goal_words, number, percent, plain_numbers, sentence, signed
 from gapline.report.statements.remarks import OUT_OF_ENVELOPE, descriptive_notes
-from gapline.report.table import (
-    Column,
-    Field,
-    Record,
-    Table,
-    Text,
-    field,
-    field_table,
-    fields,
-    frame_table,
-    part,
-    text_table,
-)
+from gapline.report.table import Column, Field, Record, Table, field, field_table, fields, frame_table, text_table
 from gapline.report.tables.means import arm_parts, digests_note, kernel_column, reference_heading
 from gapline.study.analyse import Analysis
 from gapline.study.cutoff_sweep import KINDS, CutoffSweep
@@ -259,19 +247,24 @@ def grid_table(analysis: Analysis, /) -> Table:
     thresholds = grid["min_attainment"].unique().sort().to_list()
     # Each threshold is halved, kept and doubled: the one in the middle is the rule of the report.
     middle = [sorted(grid[name].unique())[1] for name in ("max_score", "min_final", "min_attainment")]
-    blocks: dict[float, list[list[Text | str]]] = {}
+    heads = {f"{100 * least:g} points": least for least in thresholds}
+    blocks: dict[float, list[Record]] = {}
     for (score, final), line in grid.partition_by("max_score", "min_final", as_dict=True, maintain_order=True).items():
         counts = dict(line.select("min_attainment", "count").iter_rows())
-        cells = [Text(str(counts[a]), [score, final, a] == middle) for a in thresholds]
-        blocks.setdefault(score, []).append([f"{score:.4f}", f"{final:.3f}", *cells])
-    columns = (
-        Column("max |Δ score|", r"max.\ $|\Delta\Lambda|$"),
-        Column("min |Δ final gap|", r"min.\ $|\Delta g_{\mathrm{final}}|$"),
-        *(Column(f"{100 * a:g} points") for a in thresholds),
-    )
+        row = {"score": score, "final": final} | {head: counts[least] for head, least in heads.items()}
+        blocks.setdefault(score, []).append(row)
+    columns = [
+        field(Column("max |Δ score|", r"max.\ $|\Delta\Lambda|$"), "score", "{:.4f}".format),
+        field(Column("min |Δ final gap|", r"min.\ $|\Delta g_{\mathrm{final}}|$"), "final", "{:.3f}".format),
+        *(field(Column(head), head, may=partial(_is_rule, middle, least)) for head, least in heads.items()),
+    ]
     note = (
         f"Of {found.pairs.height} pairs within a panel, {found.kernel} scores against {against}; in bold "
         "the rule of the report."
     )
-    parts = tuple(part(None, rows) for rows in blocks.values())
-    return Table("grid", "Pairs that other thresholds would select", columns, parts, grid, (note,))
+    caption, parts = "Pairs that other thresholds would select", [(None, rows) for rows in blocks.values()]
+    return field_table("grid", caption, columns, parts, grid, [note])
+
+
+def _is_rule(middle: Sequence[float], least: float, row: Record) -> bool:
+    return [row["score"], row["final"], least] == middle
