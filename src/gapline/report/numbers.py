@@ -58,17 +58,17 @@ def objective(value: float | None, digits: int | None) -> str:
     return f"{value:z.{digits}f}" if value == 0 or 1 <= abs(value) < 1e9 else f"{value:.6g}"
 
 
-def plain_numbers(values: Sequence[float | None], *, leading: int = 6, most: int = 9) -> list[str]:
+def plain_numbers(values: Sequence[float | None]) -> list[str]:
     """Format the numbers of one column by their leading digits, all with the decimals that the finest of them needs.
 
     >>> plain_numbers([12.5, 3.0, None, 0.125]), plain_numbers([1.0, 2e9])
     (['12.500', '3.000', '–', '0.125'], ['1.00000e+00', '2.00000e+09'])
     """
     known = [value for value in values if value is not None and math.isfinite(value)]
-    texts = [f"{value:.{leading}g}" for value in known]
-    form = f".{leading - 1}e"
+    texts = [f"{value:.6g}" for value in known]
+    form = ".5e"
     if not any("e" in text for text in texts):
-        form = f".{min(most, max((len(text.partition('.')[2]) for text in texts), default=0))}f"
+        form = f".{min(9, max((len(text.partition('.')[2]) for text in texts), default=0))}f"
     return [number(v) if v is None or not math.isfinite(v) else f"{v:z{form}}" for v in values]
 
 
