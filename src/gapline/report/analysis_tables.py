@@ -14,11 +14,10 @@ from gapline.report.replication import replication_tables, shown_replication
 from gapline.report.table import Table, frame_table
 from gapline.report.tables import sensitivity
 from gapline.report.tables.contrasts import compared_rows, contrast_table
-from gapline.report.tables.design import design_tables
+from gapline.report.tables.design import design_tables, ladder_tables
 from gapline.report.tables.health import completeness_table, health_table, reason_table
 from gapline.report.tables.instances import instance_table
 from gapline.report.tables.kernels import kernel_tables
-from gapline.report.tables.ladders import ladder_tables
 from gapline.report.tables.means import arm_table, panel_table
 from gapline.report.tables.measures import neighbour_tables
 from gapline.study import Study

@@ -15,9 +15,8 @@ from gapline.report.figures.critical_difference import rank_picture, rank_ticks
 from gapline.report.looks import COLOURS, looks_of
 from gapline.report.numbers import DASH, number, sentence
 from gapline.report.table import Table
-from gapline.report.tables.design import design_tables
+from gapline.report.tables.design import design_tables, ladder_tables
 from gapline.report.tables.kernels import kernel_tables
-from gapline.report.tables.ladders import ladder_tables
 from gapline.report.tables.measures import pair_table, rating_table
 from gapline.report.writers.csv import to_csv
 from gapline.report.writers.latex import to_latex
