@@ -8,19 +8,16 @@ import numpy as np
 
 from gapline.measures.attainment_surface import AttainmentDifference
 from gapline.measures.ranks import MeanRanks
-from gapline.report.analysis_tables import analysis_cutoff_table
+from gapline.report.analysis_tables import varied_tables
 from gapline.report.canvas import text_width
 from gapline.report.figures.attainment_difference import difference_map
 from gapline.report.figures.critical_difference import rank_picture, rank_ticks
 from gapline.report.looks import COLOURS, looks_of
-from gapline.report.numbers import DASH, number
+from gapline.report.numbers import DASH, number, sentence
 from gapline.report.table import Table
-from gapline.report.tables.design import design_tables
+from gapline.report.tables.design import design_tables, ladder_tables
 from gapline.report.tables.kernels import kernel_tables
-from gapline.report.tables.ladders import ladder_tables
-from gapline.report.tables.means import sentence
 from gapline.report.tables.measures import pair_table, rating_table
-from gapline.report.tables.sensitivity import transform_table
 from gapline.report.writers.csv import to_csv
 from gapline.report.writers.latex import to_latex
 from gapline.report.writers.terminal import short_names
@@ -30,13 +27,10 @@ from gapline.text import printable
 
 def page_tables(analysis: Analysis, /) -> dict[str, Any]:
     """Return the variables of the template: `evidence`, `kernel_tables` and `varied`, lists of tables in words."""
-    varied = [analysis_cutoff_table(analysis)]
-    if analysis.transforms is not None:
-        varied.append(transform_table(analysis.transforms, against=str(analysis.study.references[0].label)))
     found = {
         "evidence": [*design_tables(analysis), *ladder_tables(analysis.ladders.values())],
-        "kernel_tables": kernel_tables(analysis.metrics, analysis.labels, over=analysis.main_words),
-        "varied": varied,
+        "kernel_tables": kernel_tables(analysis),
+        "varied": varied_tables(analysis),
     }
     return {name: [table_words(table) for table in tables] for name, tables in found.items()}
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from gapline.envelope.passes import bring
 from gapline.native.slices import step_groups, step_places
+from gapline.report.numbers import number_or_overflow
 from gapline.report.page import encode
 from gapline.report.page.data import PageData, kernel_words, page_document, snapshot_words
 from gapline.report.page.encode import Floats, Grid, Integers
-from gapline.report.reading_text import number_or_overflow
 from gapline.scoring.endpoints import attainment_name, first_steps
 from gapline.scoring.kernels import Kernel, parse_kernel
 from gapline.scoring.moments import log_start, moments_of_both

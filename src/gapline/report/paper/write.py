@@ -5,6 +5,7 @@ from typing import Any
 
 from gapline.contract.version import VERSION
 from gapline.files.atomic_write import check_directory
+from gapline.report.analysis_tables import study_tables
 from gapline.report.canvas import Canvas
 from gapline.report.drawing import FILE_FORMATS
 from gapline.report.facts import heading, make_statements
@@ -14,7 +15,7 @@ from gapline.report.paper.log_weights import draw_early, draw_end, early_figure,
 from gapline.report.paper.scale import draw_scale, draw_shapes, landmark_table, scale_figure, shape_figure
 from gapline.report.paper.sensitivity import NAME, TIER_TWO, draw_sensitivity, synthetic_campaign, synthetic_snapshot
 from gapline.report.paper.two_regime import draw_regimes, regime_figure
-from gapline.report.write import for_report, study_tables, write_figures, write_tables
+from gapline.report.write import for_report, write_figures, write_tables
 from gapline.study import Study, open_study
 from gapline.study.analyse import Analysis, analyse
 
