@@ -2,7 +2,7 @@ import pytest
 
 from gapline.contract.version import VERSION
 from gapline.errors import UsageError
-from gapline.report.drawing import arm_scales, load_altair, titled, write_drawing
+from gapline.report.drawing import alt, arm_scales, titled, write_drawing
 from gapline.report.looks import GREY, look_of
 
 
@@ -18,13 +18,12 @@ def test_scales_give_the_looks_of_arms_in_the_order_of_the_names():
 
 
 def test_a_caption_is_broken_at_spaces_and_ends_with_the_version_in_one_piece():
-    chart = titled(load_altair().Chart().mark_point(), "A title", "word " * 60, width=400).to_dict()["title"]
+    chart = titled(alt.Chart().mark_point(), "A title", "word " * 60, width=400).to_dict()["title"]
     assert all(len(line) <= 400 * 115 // 640 for line in chart["subtitle"])
     assert chart["subtitle"][-1].endswith(f"gapline {VERSION}")
 
 
 def test_a_chart_is_written_in_the_form_of_its_name_and_another_is_refused(tmp_path):
-    alt = load_altair()
     chart = alt.Chart(alt.Data(values=[{"x": 1}])).mark_point().encode(x="x:Q")
     paths = [tmp_path / f"chart.{form}" for form in ("svg", "png", "pdf")]
     write_drawing(chart, *paths)

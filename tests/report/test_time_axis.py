@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from gapline.report.canvas import drawn_from, log_words
-from gapline.report.curve_figure import MOST_PLACES, on_axis
+from gapline.report.curve_figure import MOST_PLACES, thinned
 
 
 def test_what_holds_at_its_beginning_is_drawn_from_there():
@@ -19,7 +19,7 @@ def test_many_steps_at_the_end_do_not_push_out_the_first_ones():
     """Of 50,000 steps nearly all lie in the last decade: a stride over rows would keep hardly one of the first."""
     time = np.concatenate([np.geomspace(1.0, 100.0, 20), np.linspace(102.0, 1000.0, 50_000)])
     data = pl.DataFrame({"series": ["a"] * len(time), "time": time, "value": np.linspace(1.0, 0.0, len(time))})
-    shown = on_axis(data, 1.0)
+    shown = thinned(data, 1.0)
     assert shown.height <= MOST_PLACES + 1
     assert set(np.geomspace(1.0, 100.0, 20)) <= set(shown["time"])
     assert shown["time"].max() == 1000.0

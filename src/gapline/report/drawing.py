@@ -5,8 +5,10 @@ import struct
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from textwrap import wrap
+from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
 import polars as pl
@@ -19,9 +21,6 @@ from gapline.report.canvas import Canvas, text_width
 from gapline.report.fit_chart import Words, drawn_width, fit_spec, words_of
 from gapline.report.looks import Look, looks_of, with_grey
 from gapline.text import printable
-
-if TYPE_CHECKING:
-    import altair
 
 # The families as wide as the one that the layout was measured with, first.
 FAMILIES = "Liberation Sans, Arial, Helvetica, sans-serif"
@@ -145,30 +144,35 @@ class Figure:
     names: tuple[str, ...] = ()
 
 
-def load_altair() -> Any:
-    """Import Altair, or say which extra brings it."""
+def figure_library(module: str, package: str) -> Any:
+    """Import a library that draws, or say which extra brings it."""
     try:
-        import altair
+        return import_module(module)
     except ImportError:
-        raise EnvironmentLacksError.for_extra("altair", "figures") from None
-    return altair
+        raise EnvironmentLacksError.for_extra(package, "figures") from None
 
 
-def style(chart: "altair.LayerChart | altair.Chart") -> Any:
+class _Altair:
+    """Altair, which is imported when something is drawn: the data of a figure do not need it."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(figure_library("altair", "altair"), name)
+
+
+alt: Any = _Altair()
+
+
+def style(chart: Any) -> Any:
     """Give a chart our fonts, grid and legend."""
     return (
         chart.configure_view(stroke=None)
         .configure_axis(
-            gridColor="#e6e6e6",
-            domainColor="#888",
-            tickColor="#888",
-            labelFontSize=11,
-            titleFontSize=12,
+            gridColor="#e6e6e6", domainColor="#888", tickColor="#888", labelFontSize=11, titleFontSize=12,
             labelSeparation=5,
         )
         .configure_legend(orient="bottom", labelLimit=300, labelFontSize=11, titleFontSize=12, symbolSize=400)
         .configure_title(anchor="start", fontSize=14, subtitleFontSize=11, subtitleColor="#555")
-    )
+    )  # fmt: skip
 
 
 class Scales(NamedTuple):
@@ -186,13 +190,8 @@ def arm_scales(names: Sequence[str], *, arms: Sequence[str] = (), lead: Sequence
 
 def look_scales(looks: Mapping[str, Look]) -> Scales:
     """Return the scales of names with their looks."""
-    alt = load_altair()
-    ranges = (
-        [one.colour for one in looks.values()],
-        [list(one.dash) for one in looks.values()],
-        [one.shape for one in looks.values()],
-    )
-    return Scales(*(alt.Scale(domain=list(looks), range=part) for part in ranges))
+    marks = [(look.colour, list(look.dash), look.shape) for look in looks.values()]
+    return Scales(*(alt.Scale(domain=list(looks), range=list(part)) for part in zip(*marks, strict=True)))
 
 
 def in_order(names: Iterable[str], **more: Any) -> dict[str, Any]:
@@ -201,7 +200,12 @@ def in_order(names: Iterable[str], **more: Any) -> dict[str, Any]:
     A list as `sort` would become one formula as deep as the list is long, which overflows the stack from some 56 names
     on and fails on a name that every object of JavaScript has; the domain of a scale is data.
     """
-    return {"sort": None, "scale": load_altair().Scale(domain=list(dict.fromkeys(names)), **more)}
+    return {"sort": None, "scale": alt.Scale(domain=list(dict.fromkeys(names)), **more)}
+
+
+def name_axis(field: str, names: Iterable[str], *, limit: int = 320) -> Any:
+    """Return the axis of names below each other, in their order."""
+    return alt.Y(f"{field}:N", **in_order(names), title=None, axis=alt.Axis(labelLimit=limit, grid=False))
 
 
 def line_look(
@@ -217,7 +221,6 @@ def line_look(
 
     `looks` are those of a figure that has its own.
     """
-    alt = load_altair()
     scales = arm_scales(names, arms=arms, lead=lead) if looks is None else look_scales(looks)
     legend = arm_legend(list(lead) or list(names), width=width, symbolType="stroke", symbolStrokeWidth=3)
     return {
@@ -228,46 +231,33 @@ def line_look(
 
 def step_lines(data: pl.DataFrame, *, width: float = 2, clip: bool = False, **encodings: Any) -> Any:
     """Draw right-continuous steps."""
-    chart = load_altair().Chart(data).mark_line(interpolate="step-after", strokeWidth=width, clip=clip)
+    chart = alt.Chart(data).mark_line(interpolate="step-after", strokeWidth=width, clip=clip)
     return chart.encode(**encodings)
 
 
 def zero_line(axis: str = "y", **marks: Any) -> Any:
     """Draw the line at 0, where a gap is at the reference."""
-    alt = load_altair()
-    rule = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color="#444", **marks)
-    return rule.encode(**{axis: "zero:Q"})
+    return alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color="#444", **marks).encode(**{axis: "zero:Q"})
 
 
 def small_title(text: str, **more: Any) -> Any:
     """Return the title of one part of a figure."""
-    return load_altair().TitleParams(text, fontSize=12, fontWeight="normal", anchor="start", **more)
-
-
-def folded(text: str, most: int = 115, *, last: str = "") -> list[str]:
-    """Break a text into lines of at most `most` characters, at spaces; `last` is added and stays in one piece.
-
-    >>> folded("one two three", most=8, last="and four")
-    ['one two', 'three', 'and four']
-    """
-    lines, line = [], ""
-    for word in (*text.split(" "), *([last] if last else [])):
-        if line and len(line) + len(word) + 1 > most:
-            lines.append(line)
-            line = word
-        else:
-            line = f"{line} {word}".strip()
-    return [*lines, line]
+    return alt.TitleParams(text, fontSize=12, fontWeight="normal", anchor="start", **more)
 
 
 def titled(chart: Any, title: str, caption: str, *, width: int = 620) -> Any:
     """Put a title and, under it, the caption in small print, broken to the width of the chart."""
-    alt = load_altair()
     # About 115 letters of the subtitle's size fit on 640 pixels; Vega does not break lines by itself.
     most = max(40, width * 115 // 640)
     # Lists of lines are text, never a formula: they come out as they are whatever the names in them.
-    lines = folded(f"{printable(caption)};", most, last=f"gapline {VERSION}")
-    return chart.properties(title=alt.TitleParams(folded(printable(title), most * 3 // 4), subtitle=lines))
+    lines = _folded(f"{printable(caption)}; gapline\N{NO-BREAK SPACE}{VERSION}", most)
+    return chart.properties(title=alt.TitleParams(_folded(printable(title), most * 3 // 4), subtitle=lines))
+
+
+def _folded(text: str, most: int) -> list[str]:
+    """Break a text at its spaces; what is around a no-break space, which no printable text has, stays together."""
+    lines = wrap(text, most, break_long_words=False, break_on_hyphens=False) or [""]
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
 def arm_legend(names: list[str], *, width: int = 620, **more: Any) -> Any:
@@ -276,7 +266,7 @@ def arm_legend(names: list[str], *, width: int = 620, **more: Any) -> Any:
     # Seven pixels per letter and 45 for the symbol: Vega would set all names in one row.
     columns = max(1, min(len(names), width // (7 * min(longest, 40) + 45)))
     # Vega would leave names out from the thirtieth on.
-    return load_altair().Legend(orient="bottom", columns=columns, title=None, values=names, symbolLimit=0, **more)
+    return alt.Legend(orient="bottom", columns=columns, title=None, values=names, symbolLimit=0, **more)
 
 
 # Members of JavaScript's Object.prototype.
@@ -331,10 +321,7 @@ def write_drawing(
     for path, form in zip(paths, forms, strict=True):
         if form not in FILE_FORMATS:
             raise UsageError(f"{path}: expected a name ending in {listing(FILE_FORMATS)}, got {path.suffix or 'none'}")
-    try:
-        import vl_convert
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("vl-convert-python", "figures") from None
+    vl_convert = figure_library("vl_convert", "vl-convert-python")
     chosen = canvas or Canvas()
     # A control character in a name would abort the whole process inside the converter.
     spec = printable_chart(chart.to_dict())

@@ -31,9 +31,9 @@ def final_gap_figure(scores: Scores, *, weighting: str = "panel") -> CurveFigure
     parts = []
     for (arm,), rows in group_rows(frame, ["arm"]):
         x, share = share_steps(gaps[rows], weights[rows])
-        x, share = np.append(low, x), np.append(0.0, share)
-        x, share = np.append(x, max(end, high)), np.append(share, share[-1])
-        parts.append(pl.DataFrame({"time": x, "value": share}).select(pl.lit(arm).alias("series"), "time", "value"))
+        share = np.append(0.0, share)
+        steps = {"time": np.append(np.append(low, x), max(end, high)), "value": np.append(share, share[-1])}
+        parts.append(pl.DataFrame({"series": [arm] * (len(x) + 2), **steps}))
     empty = int((frame["steps"] == 0).sum())
     note = f"; axis cut at {100 * end:.2g} %, the largest gap is {100 * high:.3g} %" if shortened else ""
     whole = pl.concat(parts)
@@ -55,12 +55,9 @@ def final_gap_figure(scores: Scores, *, weighting: str = "panel") -> CurveFigure
     )
 
 
-PERFORMANCE = "performance"
-
-
 def profile_figure(profiles: Profiles, reference: ReferenceLabel) -> CurveFigure:
     """Return the profile of every arm, held to the last ratio of any arm."""
-    ratio = profiles.kind == PERFORMANCE
+    ratio = profiles.kind == "performance"
     highest = profiles.frame["x"].max()
     end = float(highest) if isinstance(highest, float) else 1.0
     # Where every arm is within a hair of the best, a logarithmic axis from 1 to 1 would be empty.

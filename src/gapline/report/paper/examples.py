@@ -10,7 +10,7 @@ from gapline.campaign.campaign import Campaign
 from gapline.envelope.build import Envelopes, build_envelopes
 from gapline.references.snapshot import Snapshot
 from gapline.report.curve_figure import held
-from gapline.report.drawing import line_look, load_altair, small_title, step_lines, titled, zero_line
+from gapline.report.drawing import alt, line_look, small_title, step_lines, titled, zero_line
 from gapline.report.looks import look_of
 from gapline.report.numbers import number
 from gapline.report.paper.scale import kernel_look
@@ -104,7 +104,6 @@ def companion_figure() -> CompanionFigure:
 
 def draw_companion(figure: CompanionFigure) -> Any:
     """Draw gaps, final gaps and attainment side by side."""
-    alt = load_altair()
     look = run_look(list(PAIR), width=840)
     x = alt.X("time:Q", title="time (s)", scale=alt.Scale(domain=[0, HORIZON]))
     gaps = step_lines(figure.gaps, width=2.5, x=x, y=alt.Y("value:Q", title="squeezed gap"), **look)
@@ -161,7 +160,6 @@ def worked_figure() -> WorkedFigure:
 
 def draw_worked(figure: WorkedFigure) -> Any:
     """Draw the objectives above the gaps of runs 2 and 3."""
-    alt = load_altair()
     x = alt.X("time:Q", title="time (s)", scale=alt.Scale(domain=[0, HORIZON]))
     levels = [(REFERENCE, "z* = 10", 5), (1.1 * REFERENCE, "1.1 z* = 11", -5), (2 * REFERENCE, "2 z* = 20", -5)]
     marks = [alt.Chart(alt.Data(values=[{"level": level, "text": text}])) for level, text, _ in levels]
@@ -197,7 +195,6 @@ def draw_worked(figure: WorkedFigure) -> Any:
 
 
 def _gaps(figure: WorkedFigure, run: str, title: str) -> Any:
-    alt = load_altair()
     mine = figure.gaps.filter(pl.col("run") == run)
     x = alt.X("time:Q", title="time (s)", scale=alt.Scale(domain=[0, HORIZON]))
     domain = [0, 2.1] if run == "Run 2" else [-0.55, 0.55]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from gapline.report.drawing import load_altair, small_title, step_lines, titled, zero_line
+from gapline.report.drawing import alt, small_title, step_lines, titled, zero_line
 from gapline.report.figures.sweeps import cutoff_lines
 from gapline.report.paper.examples import (
     HORIZON,
@@ -95,7 +95,7 @@ def draw_end(worked: WeightFigure, pair: WeightFigure) -> Any:
         _panels(figure, HORIZON - pl.col("time"), "time left (s), logarithmic", [name, "", ""], reverse=True)
         for figure, name in ((worked, "(a) the worked example"), (pair, "(b) equal uniform scores"))
     ]
-    chart = load_altair().vconcat(*rows, spacing=18)
+    chart = alt.vconcat(*rows, spacing=18)
     return titled(
         chart.resolve_scale(color="independent", strokeDash="independent"),
         "End weighting: the deadline counts",
@@ -107,7 +107,6 @@ def draw_end(worked: WeightFigure, pair: WeightFigure) -> Any:
 
 def _panels(figure: WeightFigure, time: pl.Expr, title: str, titles: list[str], *, reverse: bool = False) -> Any:
     """Draw the gaps, the scores at a few cutoffs and the scores at every cutoff, side by side."""
-    alt = load_altair()
     names = figure.uniform["series"].to_list()
     look = run_look(names)
     colour, score = look["color"], alt.Y("value:Q", title="score")

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from gapline.campaign.campaign import Campaign
 from gapline.references.snapshot import Snapshot
-from gapline.report.drawing import load_altair, titled
+from gapline.report.drawing import alt, titled
 from gapline.report.figures.complementarity import draw_segments, segment_figure
 from gapline.report.figures.sensitivity import draw_shift, draw_slopes, shift_figure, slope_figure
 from gapline.study.analyse import Analysis
@@ -13,7 +13,6 @@ from gapline.study.analyse import Analysis
 
 def draw_sensitivity(analysis: Analysis, *, source: str) -> Any:
     """Draw the three panels one above the other; that of the references only where there are two."""
-    alt = load_altair()
     labels = list(analysis.labels.items())
     # The pooled table of the paper is the post-fold one.
     name, folded = next(((name, label) for name, label in labels if label.policy == "analysis"), labels[-1])

@@ -6,7 +6,7 @@ import polars as pl
 
 from gapline.envelope.build import Envelopes
 from gapline.report.curve_figure import mean_curve_figure
-from gapline.report.drawing import Figure, line_look, load_altair, small_title, step_lines, titled, zero_line
+from gapline.report.drawing import Figure, alt, line_look, small_title, step_lines, titled, zero_line
 from gapline.scoring.curve import mean_curve
 from gapline.scoring.kernels import parse_kernel
 from gapline.scoring.scores import score
@@ -58,7 +58,6 @@ def regime_figure(study: Study, *, source: str, envelopes: Envelopes | None = No
 
 def draw_regimes(figure: Figure, *, width: int = 360, height: int = 260) -> Any:
     """Draw one panel per reference on a common scale, shaded below zero."""
-    alt = load_altair()
     look = line_look("series", sorted(figure.data["series"].unique().to_list()), width=2 * width)
     lowest = figure.data["value"].min()
     # Room below zero even where nothing goes there: that nothing does is what the second panel shows.
