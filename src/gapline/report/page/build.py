@@ -1,5 +1,6 @@
 """The page of a study, or the live page: data, texts and scripts in one HTML file."""
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -68,39 +69,43 @@ def build_page(
 
     A page that would be larger than `encode.MOST_BYTES` carries summaries instead of the steps of every run.
     """
-    statements, analysed = said or make_statements(study), analysis or analyse(study)
-    text = _page_of_steps(study, statements, analysed, log_time)
-    if text is None:
-        text = _sealed(stored_words(study, statements, analysed, log_time=log_time), page_script(STORED_SCRIPTS))
-    return text
+
+    def render(words: dict[str, Any], scripts: tuple[str, ...]) -> str:
+        template, style, script = read_part("page.html.j2"), read_part("page.css"), page_script(scripts)
+        return seal_page(template, style=style, script=script, **words)
+
+    return _build(render, study, said or make_statements(study), analysis or analyse(study), log_time)
 
 
-def _page_of_steps(study: Study, said: Statements, analysis: Analysis, log_time: bool) -> str | None:
+# What makes a page of the variables of its template and the names of its scripts.
+Render = Callable[[dict[str, Any], tuple[str, ...]], str]
+
+
+def _build(render: Render, study: Study, said: Statements, analysis: Analysis, log_time: bool) -> str:
+    return _page_of_steps(render, study, said, analysis, log_time) or _page_of_summaries(
+        render, study, said, analysis, log_time
+    )
+
+
+def _page_of_steps(render: Render, study: Study, said: Statements, analysis: Analysis, log_time: bool) -> str | None:
     """Return the page with the steps of every run, None where it is too large; then nothing of it is held any more."""
-    words = steps_words(study, said, analysis, log_time=log_time)
-    text = None if words is None else _sealed(words, page_script(SCRIPTS))
-    return None if text is None or len(text.encode("utf-8")) > encode.MOST_BYTES else text
-
-
-def steps_words(
-    study: Study, said: Statements, analysis: Analysis, /, *, log_time: bool = False
-) -> dict[str, Any] | None:
-    """Return the variables of a page that carries the steps of every run; None where these are too many."""
     if int(study.envelopes.runs["count"].sum()) > encode.MOST_STEPS:
         return None
     data = page_data(study, log_time=log_time, most=encode.MOST_BYTES)
-    return None if data is None else _words(study, data, said, analysis, stored=None)
+    if data is None:
+        return None
+    text = render(_words(study, data, said, analysis, stored=None), SCRIPTS)
+    return text if len(text.encode("utf-8")) <= encode.MOST_BYTES else None
 
 
-def stored_words(study: Study, said: Statements, analysis: Analysis, /, *, log_time: bool = False) -> dict[str, Any]:
-    """Return the variables of a page that carries summaries."""
+def _page_of_summaries(render: Render, study: Study, said: Statements, analysis: Analysis, log_time: bool) -> str:
     data = stored_data(study, log_time=log_time)
     stored = {
         "words": left_out_words(data.head, int(study.envelopes.runs["count"].sum())),
         "elsewhere": ELSEWHERE,
         "tables": [table_words(table) for table in telling_tables(study.scores[0])],
     }
-    return _words(study, data, said, analysis, stored=stored)
+    return render(_words(study, data, said, analysis, stored=stored), STORED_SCRIPTS)
 
 
 def _words(
@@ -115,10 +120,6 @@ def _words(
         **page_tables(analysis),
         "replication": page_replication(shown_replication(study)),
     }
-
-
-def _sealed(words: dict[str, Any], script: str) -> str:
-    return seal_page(read_part("page.html.j2"), style=read_part("page.css"), script=script, **words)
 
 
 @cache
@@ -163,10 +164,9 @@ def build_part(study: Study, /, *, mark: str, at: str) -> str:
 
     One that would be larger than `encode.MOST_BYTES` carries summaries instead of the steps of every run.
     """
-    said, analysis, template = make_statements(study), analyse(study), read_part("live_part.html.j2")
-    words = steps_words(study, said, analysis)
-    if words is not None:
-        text = render_page(template, mark=mark, at=at, **words)
-        if len(text.encode("utf-8")) <= encode.MOST_BYTES:
-            return text
-    return render_page(template, mark=mark, at=at, **stored_words(study, said, analysis))
+    template = read_part("live_part.html.j2")
+
+    def render(words: dict[str, Any], _: tuple[str, ...]) -> str:
+        return render_page(template, mark=mark, at=at, **words)
+
+    return _build(render, study, make_statements(study), analyse(study), log_time=False)

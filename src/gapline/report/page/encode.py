@@ -55,7 +55,18 @@ class Grid:
         return self.values(self.units(values))
 
 
-def choose_grid(values: Floats, *, finest: int, coarsest: int = 0) -> Grid:
+# Of Python, to the last bit; ten to the 300 is about the last power that a double can hold and divide by.
+_MOST_DECIMALS = 300
+_POWERS = np.array([10.0**k for k in range(_MOST_DECIMALS + 1)])
+
+
+def units_on_grids(values: Floats, decimals: Integers) -> Floats:
+    """Return the nearest whole numbers of grid steps, each value on a grid of its own."""
+    units: Floats = np.rint(values * _POWERS[np.maximum(decimals, 0)] / _POWERS[np.maximum(-decimals, 0)])
+    return units
+
+
+def choose_grid(values: Floats, *, finest: int) -> Grid:
     """Return the coarsest decimal grid that holds all values exactly, or the finest one allowed.
 
     >>> choose_grid(np.array([12.5, 3.25]), finest=9)
@@ -66,7 +77,7 @@ def choose_grid(values: Floats, *, finest: int, coarsest: int = 0) -> Grid:
     most = max(abs(float(values.min())), abs(float(values.max()))) if len(values) else 0.0
     if most > 0:
         finest = min(finest, math.floor(math.log10(MOST_UNITS / most)))
-    for decimals in range(min(coarsest, finest), finest + 1):
+    for decimals in range(min(0, finest), finest + 1):
         grid = Grid(decimals, exact=True)
         # A few values rule out most grids; the whole column is looked at only where they do not.
         if _holds(grid, values[:16]) and all(_holds(grid, values[span]) for span in pieces(len(values))):
@@ -90,18 +101,8 @@ def objective_grids(parts: Sequence[Floats], *, scales: Sequence[float], steps: 
     [Grid(decimals=1, exact=True), Grid(decimals=0, exact=True)]
     """
     relative = FINE_RELATIVE if steps <= FINE_STEPS else COARSE_RELATIVE
-    # Ten to the 300 is about the last power that a double can hold and divide by.
-    finest = [min(math.ceil(-math.log10(scale) - math.log10(relative)), 300) for scale in scales]
-    # Of all instances at once: a grid that does not hold the first value need not be tried on the others.
-    heads = np.array([part[0] if len(part) else 0.0 for part in parts])
-    coarsest = np.full(len(parts), max(finest, default=0))
-    for decimals in range(max(finest, default=0), -1, -1):
-        with np.errstate(over="ignore", invalid="ignore"):
-            coarsest[Grid(decimals, exact=True).snap(heads) == heads] = decimals
-    return [
-        choose_grid(part, finest=fine, coarsest=coarse)
-        for part, fine, coarse in zip(parts, finest, coarsest.tolist(), strict=True)
-    ]
+    finest = [min(math.ceil(-math.log10(scale) - math.log10(relative)), _MOST_DECIMALS) for scale in scales]
+    return [choose_grid(part, finest=fine) for part, fine in zip(parts, finest, strict=True)]
 
 
 def time_grid(values: Floats, *, steps: int) -> Grid:
@@ -166,31 +167,11 @@ class Block:
         """Return the compressed columns as text."""
         return compress(*self._planes)
 
-    def encode_within(self, most: float) -> str | None:
-        """Return the same; None as soon as it is known to take more than `most` letters."""
-        size, packed = 0, []
-        for part in _packed(self._planes):
-            size += len(part)
-            # Four letters for three bytes.
-            if 4 * -(-size // 3) > most:
-                return None
-            packed.append(part)
-        return _letters(packed)
-
 
 def compress(*parts: bytes | bytearray) -> str:
     """Return zlib data as base64 text, which the browser's DecompressionStream("deflate") opens."""
-    return _letters(_packed(parts))
-
-
-def _packed(parts: Iterable[bytes | bytearray]) -> Iterator[bytes]:
     packer = zlib.compressobj(LEVEL)
-    for part in parts:
-        yield packer.compress(part)
-    yield packer.flush()
-
-
-def _letters(packed: Iterable[bytes]) -> str:
+    packed = [*map(packer.compress, parts), packer.flush()]
     return base64.b64encode(b"".join(packed)).decode("ascii")
 
 
@@ -236,23 +217,16 @@ class Steps:
 
     def add_times(self, block: Block, clock: Grid) -> None:
         """Add the stamps, on the grid of all."""
-        block.add_pieces(
-            "time",
-            self._changes(lambda piece: time_units(clock, self.time[piece.span], self.horizon[piece.run])),
-        )
+        changes = self._changes(lambda piece: time_units(clock, self.time[piece.span], self.horizon[piece.run]))
+        block.add_pieces("time", changes)
 
     def add_objectives(self, block: Block, grids: Sequence[Grid]) -> None:
         """Add the objectives, each on the grid of its unit."""
-        # Powers of ten are exact as positive exponents only.
-        times = np.array([10.0 ** max(grid.decimals, 0) for grid in grids])
-        over = np.array([10.0 ** max(-grid.decimals, 0) for grid in grids])
-
-        def units(piece: Piece) -> Floats:
-            unit = self.unit[piece.run]
-            scaled: Floats = self.objective[piece.span] * times[unit] / over[unit]
-            return np.rint(scaled)
-
-        block.add_pieces("objective", self._changes(units, falling=True))
+        decimals = np.array([grid.decimals for grid in grids], np.int64)[self.unit]
+        changes = self._changes(
+            lambda piece: units_on_grids(self.objective[piece.span], decimals[piece.run]), falling=True
+        )
+        block.add_pieces("objective", changes)
 
     def _changes(self, units: Callable[[Piece], Floats], *, falling: bool = False) -> Iterator[Floats]:
         """Yield the difference of each step to the one before, of the first one of a run itself."""

@@ -12,7 +12,7 @@ from gapline.contract.tables import RUN_KEY, VerdictCode
 from gapline.envelope.build import Unchecked
 from gapline.native.slices import step_groups, step_places
 from gapline.report.numbers import percent
-from gapline.report.page.encode import MOST_UNITS, Block, Floats, Grid, Integers, deltas, zigzag
+from gapline.report.page.encode import MOST_UNITS, Block, Floats, Grid, Integers, deltas, units_on_grids, zigzag
 from gapline.study import Study
 
 # What the page can hold beside the steps; a run keeps rejected and late candidates before those that do not improve.
@@ -48,6 +48,7 @@ def add_other_candidates(block: Block, study: Study, order: Integers, clock: Gri
     first = rows["first"].fill_null(0).to_numpy()
     counts = np.where(wanted, rows["count"].fill_null(0).to_numpy(), 0)
     horizon = rows["horizon"].to_numpy()
+    trusted = study.envelopes.unchecked is Unchecked.TRUST_SOLVER
     decimals = np.array([grids[row].decimals for row in order.tolist()], np.int64)
     kept, omitted, rejected, open_ = (np.zeros(runs.height, np.int64) for _ in range(4))
     columns: dict[str, list[NDArray[Any]]] = {"time": [], "objective": [], "flags": [], "reason": []}
@@ -57,11 +58,10 @@ def add_other_candidates(block: Block, study: Study, order: Integers, clock: Gri
         run = np.repeat(np.arange(high - low), counts[here])
         time, values, verdict = study.campaign.time[places], objective[places], study.campaign.verdict[places]
         inside = time <= horizon[here][run]
-        accepted = _accepted(verdict, study.envelopes.unchecked)
-        flags = np.full(len(time), NOT_IMPROVING)
-        flags[verdict == VerdictCode.INVALID] = REJECTED
-        flags[(verdict == VerdictCode.UNCHECKED) & ~accepted] = UNCHECKED
-        flags |= np.where(time > horizon[here][run], LATE, 0)
+        accepted = (verdict == VerdictCode.VALID) | (trusted & (verdict == VerdictCode.UNCHECKED))
+        flags = np.where(time > horizon[here][run], LATE, NOT_IMPROVING)
+        flags[verdict == VerdictCode.INVALID] |= REJECTED
+        flags[(verdict == VerdictCode.UNCHECKED) & ~accepted] |= UNCHECKED
         marked = _improving(time, values, accepted & inside, run, starts[counts[here] > 0])
         other = np.flatnonzero(~marked & (verdict != VerdictCode.BOUND))
         found = np.bincount(run[other], minlength=high - low)
@@ -74,7 +74,7 @@ def add_other_candidates(block: Block, study: Study, order: Integers, clock: Gri
         reason = study.campaign.reason[places][other] if study.campaign.reason is not None else np.zeros(len(other))
         # What a double cannot hold as a whole number of grid steps is marked as missing, never rounded.
         stamped = np.isfinite(time) & (np.abs(time) < MOST_UNITS / 10.0**clock.decimals)
-        units = _units(np.where(np.isfinite(values), values, 0.0), decimals[here][run])
+        units = units_on_grids(np.where(np.isfinite(values), values, 0.0), decimals[here][run])
         known = np.isfinite(values) & (np.abs(units) < MOST_UNITS)
         begins = np.flatnonzero(np.diff(run, prepend=-1))
         columns["time"].append(deltas(clock.units(np.where(stamped, time, 0.0)), begins))
@@ -96,21 +96,6 @@ def _places_kept(run: Integers, weak: NDArray[np.bool_], found: Integers) -> Int
         size = np.bincount(run[part], minlength=len(found))
         place[part] = np.arange(int(size.sum())) - (np.cumsum(size) - size - before)[run[part]]
     return place
-
-
-def _units(values: Floats, decimals: Integers) -> Floats:
-    """Return the nearest whole numbers of grid steps, each value on the grid of its run."""
-    units = np.empty(len(values))
-    for number in np.unique(decimals).tolist():
-        here = decimals == number
-        units[here] = Grid(number, exact=False).units(values[here])
-    return units
-
-
-def _accepted(verdict: NDArray[np.uint8], unchecked: Unchecked) -> NDArray[np.bool_]:
-    trusted = unchecked is Unchecked.TRUST_SOLVER
-    accepted: NDArray[np.bool_] = verdict == VerdictCode.VALID
-    return accepted | (verdict == VerdictCode.UNCHECKED) if trusted else accepted
 
 
 def _improving(

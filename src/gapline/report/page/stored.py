@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from gapline.envelope.passes import bring
 from gapline.native.slices import step_groups, step_places
 from gapline.report.page import encode
-from gapline.report.page.data import PageData, kernel_words, page_document, snapshot_words
+from gapline.report.page.data import PageData, page_document, snapshot_words
 from gapline.report.page.encode import Floats, Grid, Integers
 from gapline.report.reading_text import number_or_overflow
 from gapline.scoring.endpoints import attainment_name, first_steps
@@ -108,28 +107,19 @@ def _mean_curves(
                     weighed = weight[run]
                     weighed *= change
                     added[name][r, k] += np.bincount(cells, weights=weighed, minlength=shape[2])
-    there = _feasible_at_start(study, arm, arms)
+    # How many runs of each arm have nothing at time 0.
+    absent = np.bincount(arm[first_steps(study.envelopes) != 0], minlength=arms)
     found: dict[str, list[Any]] = {}
     for name, sums in added.items():
         curves = np.cumsum(sums.reshape(*shape[:2], arms, len(moments)), axis=3)
-        found[name] = [
-            [_existing(curves[r, k] + (kernel.before or 0.0), kernel, there) for k, kernel in enumerate(kernels)]
-            for r in range(len(references))
-        ]
+        found[name] = [[_existing(*one, absent) for one in zip(row, kernels, strict=True)] for row in curves]
     return found
 
 
-def _feasible_at_start(study: Study, arm: Integers, arms: int) -> NDArray[np.bool_]:
-    """Say of each arm whether all of its runs have something at time 0."""
-    late = first_steps(study.envelopes) != 0
-    whole: NDArray[np.bool_] = np.bincount(arm[late], minlength=arms) == 0
-    return whole
-
-
-def _existing(curves: Floats, kernel: Kernel, there: NDArray[np.bool_]) -> list[list[float]]:
-    whole = _rounded(curves)
-    # A kernel without a value before the first incumbent has no curve where some run begins without one.
-    return whole if kernel.before is not None else [c if here else [] for c, here in zip(whole, there, strict=True)]
+def _existing(curves: Floats, kernel: Kernel, absent: Integers) -> list[list[float]]:
+    """Return the curves that exist: of a kernel without a value before the first incumbent not those of `absent`."""
+    whole = _rounded(curves + (kernel.before or 0.0))
+    return whole if kernel.before is not None else [[] if n else one for one, n in zip(whole, absent, strict=True)]
 
 
 def _rounded(curves: Floats) -> list[list[float]]:
@@ -143,8 +133,7 @@ MOST_UNIT_VALUES, MOST_PANEL_VALUES, MOST_PAIRS = 150_000, 150_000, 2000
 MOST_INSTANCES, MOST_PANELS = 1000, 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
+class Carried(NamedTuple):
     """Which instances and panels a page carries, by their numbers, in order."""
 
     units: Integers
@@ -162,20 +151,15 @@ def stored_data(study: Study, *, log_time: bool = False) -> PageData:
     # Nothing was rounded here, so references are as they are.
     exact = [Grid(0, exact=True)] * len(names)
     curves = curves_at_moments(study, cells.arm, len(cells.arms))
-    head = page_document(
-        study,
-        cells,
-        units={"name": names, "panel": cells.panel[carried.units].tolist()},
-        snapshots=snapshot_words(study, names, [column[row_of_unit] for column in columns], exact),
-        kernels=kernel_words(study),
-        clock=None,
-        log_time={
+    head = page_document(study, cells) | {
+        "units": {"name": names, "panel": cells.panel[carried.units].tolist()},
+        "snapshots": snapshot_words(study, names, [column[row_of_unit] for column in columns], exact),
+        "logTime": {
             "seconds": log_start(study.envelopes),
             "share": log_start(study.envelopes, relative=True),
             "declared": log_time,
         },
-        blocks={},
-    )
+    }
     # The page shows every pair that it can make where it is told of none.
     untested = {"low": None, "high": None, "p": None, "p_holm": None, "declared": False, "reason": None}
     head["contrasts"] = head["contrasts"][: len(pairs)] or [
@@ -234,8 +218,7 @@ def page_pairs(study: Study, cells: Cells) -> list[tuple[int, int]]:
 def arm_numbers(study: Study, /) -> dict[str, Any]:
     """Return counts, and under each weighting and reference the means, of every arm, arms by name."""
     counts = study.summary.frame.sort("arm")
-    frame = study.scores[0].frame
-    ended = frame.group_by("arm", "status").len().sort("arm", "status")
+    ended = study.scores[0].frame.group_by("arm", "status").len().sort("arm", "status")
     statuses: dict[str, dict[str, int]] = {arm: {} for arm in counts["arm"]}
     for arm, status, number in ended.iter_rows():
         statuses[arm][status] = number
@@ -264,16 +247,15 @@ def panel_numbers(study: Study, cells: Cells, chosen: Integers, /) -> dict[str, 
 
     counts = cells.counts()
     empty = cells.counts((study.scores[0].frame["steps"] == 0).to_numpy())
-    means: dict[str, list[Any]] = {"instance": [], "run": []}
-    for scores in study.scores:
-        tables = [_instance_means(cells, scores, kernel) for kernel in study.kernels]
-        for name, weights in (("instance", (counts > 0).astype(np.float64)), ("run", counts)):
-            found = []
-            for table in tables:
+    rules = {"instance": (counts > 0).astype(np.float64), "run": counts}
+    means: dict[str, list[Any]] = {name: [[] for _ in study.scores] for name in rules}
+    for r, scores in enumerate(study.scores):
+        for kernel in study.kernels:
+            table = _instance_means(cells, scores, kernel)
+            for name, weights in rules.items():
                 with np.errstate(invalid="ignore"):
-                    total = by_panel(np.where(counts > 0, table * weights, 0.0))
-                    found.append(_lists((total / by_panel(weights))[:, chosen]))
-            means[name].append(found)
+                    mean = by_panel(np.where(counts > 0, table * weights, 0.0)) / by_panel(weights)
+                means[name][r].append(_lists(mean[:, chosen]))
     # Inside one panel, panel-equal is instance-equal.
     return {
         "chosen": chosen.tolist(),
@@ -308,17 +290,14 @@ def unit_numbers(study: Study, cells: Cells, chosen: Integers, /) -> dict[str, A
 def pair_numbers(study: Study, cells: Cells, pairs: Sequence[tuple[int, int]], /) -> dict[str, Any]:
     """Return, for each pair, the difference of means over the instances that both have, and who wins on how many."""
     counts = cells.counts()
-    values: dict[str, list[list[list[float | str | None]]]] = {rule.value: [] for rule in list(Weighting)}
-    wins: list[list[list[list[int]]]] = []
-    for scores in study.scores:
-        for row in values.values():
-            row.append([])
-        wins.append([])
+    values: dict[str, list[Any]] = {rule.value: [[] for _ in study.scores] for rule in list(Weighting)}
+    wins: list[list[list[list[int]]]] = [[] for _ in study.scores]
+    for r, scores in enumerate(study.scores):
         for kernel in study.kernels:
             means = _instance_means(cells, scores, kernel)
             for rule, row in values.items():
-                row[-1].append([_number(_difference(means, counts, cells.panel, *pair, rule)) for pair in pairs])
-            wins[-1].append([_wins(means, counts, *pair) for pair in pairs])
+                row[r].append([_number(_difference(means, counts, cells.panel, *pair, rule)) for pair in pairs])
+            wins[r].append([_wins(means, counts, *pair) for pair in pairs])
     declared = study.contrasts
     if declared is not None and declared.frame.height:
         # The difference that was tested is the one that is shown, to its last bit.
@@ -332,16 +311,17 @@ def _difference(means: Floats, counts: Floats, panel: Integers, a: int, b: int, 
     common = (counts[a] > 0) & (counts[b] > 0)
     if not common.any():
         return np.nan
-    sides = []
-    for arm in (a, b):
+
+    def mean(arm: int) -> float:
         if rule == Weighting.RUN:
             weights = counts[arm, common]
         elif rule == Weighting.INSTANCE:
             weights = np.ones(int(common.sum()))
         else:
             weights = 1.0 / np.bincount(panel[common])[panel[common]]
-        sides.append(float(np.dot(weights, means[arm, common]) / weights.sum()))
-    return sides[0] - sides[1]
+        return float(np.dot(weights, means[arm, common]) / weights.sum())
+
+    return mean(a) - mean(b)
 
 
 def _wins(means: Floats, counts: Floats, a: int, b: int) -> list[int]:
