@@ -20,6 +20,7 @@ from typing import Any
 from gapline.contract.argument_checks import expect
 from gapline.contract.reading import ReferenceLabel
 from gapline.contract.tables import RunKey
+from gapline.contract.version import VERSION
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.measures.running_times import Profiles
@@ -62,6 +63,7 @@ __all__ = [
 
 Width = str | float | None
 Title = str | bool
+Label = ReferenceLabel | None
 
 
 def mean_convergence(
@@ -164,24 +166,22 @@ def score_intervals(
     return shown_chart(draw_intervals(interval_figure(summary, found, order), arms=arms), width, title)
 
 
-def contrasts(
-    of: Study | Contrasts, reference: ReferenceLabel | None = None, /, *, width: Width = None, title: Title = True
-) -> Any:
+def contrasts(of: Study | Contrasts, reference: Label = None, /, *, width: Width = None, title: Title = True) -> Any:
     """Draw the forest of paired differences, of a study or of contrasts with the label of their reference."""
+    descriptive: Sequence[str] = ()
     if isinstance(of, Study):
         if of.contrasts is None:
             raise UsageError(f"contrasts: expected a study with contrasts, got one without: {of.no_intervals}")
-        figure = contrast_figure(of.contrasts, of.scores[0].reference, descriptive=of.tier_two)
-    else:
-        found = expect(of, Contrasts, "contrasts")
-        figure = contrast_figure(found, expect(reference, ReferenceLabel, "contrasts: reference"))
+        of, reference, descriptive = of.contrasts, of.scores[0].reference, of.tier_two
+    found = expect(of, Contrasts, "contrasts")
+    figure = contrast_figure(found, _label(reference, "contrasts"), descriptive=descriptive)
     return shown_chart(draw_contrasts(figure), width, title)
 
 
 def metric_sensitivity(
     of: Study | Analysis | MetricSensitivity,
     name: str | None = None,
-    reference: ReferenceLabel | None = None,
+    reference: Label = None,
     /,
     *,
     width: Width = None,
@@ -193,14 +193,14 @@ def metric_sensitivity(
         names = list(analysis.labels)
         name, of, reference = name or names[0], analysis.metrics, analysis.labels[name or names[0]]
     found = expect(of, MetricSensitivity, "metric_sensitivity")
-    figure = slope_figure(found, str(name), expect(reference, ReferenceLabel, "metric_sensitivity: reference"))
+    figure = slope_figure(found, str(name), _label(reference, "metric_sensitivity"))
     return shown_chart(draw_slopes(figure, arms=_arms(analysis)), width, title)
 
 
 def reference_shift(
     of: Study | Analysis | ReferenceSensitivity,
-    before: ReferenceLabel | None = None,
-    after: ReferenceLabel | None = None,
+    before: Label = None,
+    after: Label = None,
     /,
     *,
     kernel: str = "squeezed",
@@ -213,17 +213,12 @@ def reference_shift(
         labels = list(analysis.labels.values())
         of, before, after = analysis.references, labels[0], labels[-1]  # type: ignore[assignment]
     found = expect(of, ReferenceSensitivity, "reference_shift")
-    ends = [expect(label, ReferenceLabel, "reference_shift: reference") for label in (before, after)]
+    ends = [_label(label, "reference_shift") for label in (before, after)]
     return shown_chart(draw_shift(shift_figure(found, *ends, kernel=kernel)), width, title)
 
 
 def complementarity(
-    of: Study | Analysis | Complementarity,
-    scores: Scores | None = None,
-    /,
-    *,
-    width: Width = None,
-    title: Title = True,
+    of: Study | Analysis | Complementarity, scores: Scores | None = None, /, *, width: Width = None, title: Title = True
 ) -> Any:
     """Draw the pairs of arms with similar scores and different attainment; `scores` need the goal of the screen."""
     analysis = _analysis(of)
@@ -248,7 +243,7 @@ def health(
 
 def horizon_sweep(
     of: Study | Analysis | HorizonSweep,
-    reference: ReferenceLabel | None = None,
+    reference: Label = None,
     /,
     *,
     log_time: bool = False,
@@ -264,24 +259,18 @@ def horizon_sweep(
     else:
         _refuse("horizon_sweep", "HorizonSweep", log_time=log_time)
     sweep = expect(of, HorizonSweep, "horizon_sweep")
-    figure = sweep_figure(sweep, expect(reference, ReferenceLabel, "horizon_sweep: reference"), start=start)
+    figure = sweep_figure(sweep, _label(reference, "horizon_sweep"), start=start)
     return shown_chart(draw_sweep(figure, arms=_arms(analysis)), width, title)
 
 
 def performance_profile(
-    of: Study | Analysis | Profiles,
-    reference: ReferenceLabel | None = None,
-    /,
-    *,
-    width: Width = None,
-    title: Title = True,
+    of: Study | Analysis | Profiles, reference: Label = None, /, *, width: Width = None, title: Title = True
 ) -> Any:
     """Draw a performance or data profile."""
     analysis = _analysis(of)
     if analysis is not None:
         of, reference = analysis.profile, analysis.study.scores[0].reference
-    profiles = expect(of, Profiles, "performance_profile")
-    figure = profile_figure(profiles, expect(reference, ReferenceLabel, "performance_profile: reference"))
+    figure = profile_figure(expect(of, Profiles, "performance_profile"), _label(reference, "performance_profile"))
     return shown_chart(draw_curves(figure, arms=_arms(analysis)), width, title)
 
 
@@ -302,11 +291,9 @@ def gap_area(
     envelopes, run = _envelopes(of, "gap_area"), RunKey(arm, instance, seed)
     if isinstance(of, Study):
         _refuse("gap_area", "Study", references=references, policy=policy)
-        entry = of.references[0]
-        figure = area_figure(envelopes, entry.snapshot, run, kernel=kernel or of.kernels[0], policy=entry.policy)
-    else:
-        snapshot = _snapshot(references, "gap_area")
-        figure = area_figure(envelopes, snapshot, run, kernel=kernel or "squeezed", policy=policy)
+        kernel, references, policy = kernel or of.kernels[0], of.snapshot, of.references[0].policy
+    snapshot = _snapshot(references, "gap_area")
+    figure = area_figure(envelopes, snapshot, run, kernel=kernel or "squeezed", policy=policy)
     return shown_chart(draw_area(figure), width, title)
 
 
@@ -330,10 +317,9 @@ def write(
     target = Path(path)
     if target.suffix.lower() == ".html":
         write_html(chart, target)
-    elif study is None:
-        write_drawing(style(chart), target, canvas=canvas)
-    else:
-        write_drawing(style(chart), target, canvas=canvas, provenance=heading(expect(study, Study, "write")))
+        return target
+    provenance = [f"gapline {VERSION}"] if study is None else heading(expect(study, Study, "write"))
+    write_drawing(style(chart), target, canvas=canvas, provenance=provenance)
     return target
 
 
@@ -347,6 +333,10 @@ def _analysis(of: Any) -> Analysis | None:
 
 def _arms(analysis: Analysis | None) -> Sequence[str]:
     return () if analysis is None else analysis.study.arms
+
+
+def _label(given: Label, what: str) -> ReferenceLabel:
+    return expect(given, ReferenceLabel, f"{what}: reference")
 
 
 def _snapshot(given: References | None, what: str) -> Snapshot:

@@ -2,10 +2,10 @@
 
 import json
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gapline.contract.version import VERSION
 from gapline.references.history import SnapshotLog, Step, link_facts
@@ -21,30 +21,18 @@ MOST_COMMITS, MOST_LETTERS = 400, 200
 COUNTED = ("improved", "added", "worsened", "certified", "withdrawn")
 
 
-@dataclass(frozen=True, slots=True)
-class ChainData:
+class ChainData(NamedTuple):
     """The head of the page (events, colours, what was left out) and its steps, compressed."""
 
     head: dict[str, Any]
     steps: str
 
 
-@dataclass(slots=True)
-class _Texts:
-    """Texts by number: most of them repeat."""
-
-    known: dict[str, int] = field(default_factory=dict)
-
-    def place(self, text: str) -> int:
-        return self.known.setdefault(
-            text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 1] + "…", len(self.known)
-        )
-
-
 def chain_data(log: SnapshotLog) -> ChainData:
     """Return the data of a page, of which the same log always gives the same bytes."""
     places, events, left_out = _events(log)
-    texts = {name: _Texts() for name in ("change", "who", "source")}
+    # Texts by number: most of them repeat.
+    texts: dict[str, dict[str, int]] = {name: {} for name in ("change", "who", "source")}
     columns: dict[str, list[Any]] = {name: [] for name in ("event", "value", "certified", *texts)}
     names, counts, dropped = [], [], 0
     for instance, steps in log.steps.items():
@@ -57,10 +45,11 @@ def chain_data(log: SnapshotLog) -> ChainData:
             columns["value"].append(step.value)
             columns["certified"].append(int(step.certified))
             for name, known in texts.items():
-                columns[name].append(known.place(getattr(step, name)))
-    document = (
-        {"instances": names, "counts": counts} | columns | {f"{name}s": list(t.known) for name, t in texts.items()}
-    )
+                text = getattr(step, name)
+                short = text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 1] + "…"
+                columns[name].append(known.setdefault(short, len(known)))
+    listed = {f"{name}s": list(known) for name, known in texts.items()}
+    document = {"instances": names, "counts": counts} | columns | listed
     encoded = json.dumps(document, allow_nan=False, separators=(",", ":")).encode("utf-8")
     dated = all(event["time"] is not None for event in events)
     head = {"events": events, "dated": dated, "colours": list(COLOURS), "leftOut": left_out, "dropped": dropped}
@@ -167,17 +156,16 @@ def chain_script() -> str:
 def _words(log: SnapshotLog) -> dict[str, Any]:
     newest = log.links[0].snapshot
     people = contributors(log)
+    more = {"snapshots": len(log.links), "people": len(people), "alarms": len(log.alarms)}
     return {
         "version": VERSION,
         "title": printable(newest.name),
         "facts": f"{counted(len(log.links), 'snapshot')} · {counted(len(newest), 'instance')} · {newest.digest}",
         "cards": _cards(log, people),
         "snapshots": [_row(link_facts(link)) for link in log.links[:MOST_ROWS]],
-        "more_snapshots": max(0, len(log.links) - MOST_ROWS),
         "people": [(printable(who)[:200], *rest) for who, *rest in people[:MOST_ROWS]],
-        "more_people": max(0, len(people) - MOST_ROWS),
         "alarms": [printable(alarm) for alarm in log.alarms[:MOST_ROWS]],
-        "more_alarms": max(0, len(log.alarms) - MOST_ROWS),
+        **{f"more_{name}": max(0, number - MOST_ROWS) for name, number in more.items()},
     }
 
 
@@ -187,32 +175,20 @@ def _cards(log: SnapshotLog, people: list[tuple[str, int, int, str]]) -> list[di
     certified = sum(entry.certified for entry in newest.values.values())
     first = oldest.as_of or oldest.created or "undated"
     lead = f"most: {printable(people[0][0])[:80]}" if people else "nobody yet"
+    alarms = "see the alarms below" if log.alarms else "no certificate is contradicted"
     cards = (
         ("Instances improved", f"{len(changed):,} of {len(log.steps):,}", f"since {printable(oldest.name)} ({first})"),
         ("Certified", f"{certified:,} of {len(newest):,}", f"in {printable(newest.name)}"),
         ("Improvements", f"{sum(number for _, number, *_ in people):,}", lead),
-        (
-            "Contradictions",
-            f"{len(log.alarms):,}",
-            "see the alarms below" if log.alarms else "no certificate is contradicted",
-        ),
+        ("Contradictions", f"{len(log.alarms):,}", alarms),
     )
     return [{"title": title, "value": value, "note": note} for title, value, note in cards]
 
 
 def _row(facts: dict[str, Any]) -> list[str]:
-    changes = facts["changes"]
-    store = facts["store"]
-    counts = [
-        f"{changes[name]:,}" if changes else "–" for name in ("improved", "added", "worsened", "certified", "withdrawn")
-    ]
-    return [
-        printable(facts["name"]),
-        facts["as_of"] or "–",
-        (facts["created"] or "–")[:10],
-        f"{facts['instances']:,}",
-        f"{facts['certified']:,}",
-        *counts,
-        printable(f"{store['name']} {(store.get('version') or '')[:12]}".strip()),
-        facts["digest"][:19] + "…",
-    ]
+    changes, store = facts["changes"], facts["store"]
+    counts = [f"{changes[name]:,}" if changes else "–" for name in COUNTED]
+    dates = [facts["as_of"] or "–", (facts["created"] or "–")[:10]]
+    held = [f"{facts[name]:,}" for name in ("instances", "certified")]
+    origin = printable(f"{store['name']} {(store.get('version') or '')[:12]}".strip())
+    return [printable(facts["name"]), *dates, *held, *counts, origin, facts["digest"][:19] + "…"]

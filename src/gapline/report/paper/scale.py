@@ -1,7 +1,6 @@
 """The two gap scales: figure scale-conversion, figure gap-shapes and the table of landmarks."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -14,8 +13,7 @@ from gapline.scoring.kernels import parse_kernel, squeezed_gap
 RULER = (-0.5, -0.2, -0.1, 0.0, 0.1, 0.2, 0.5, 1.0, 2.0)
 
 
-@dataclass(frozen=True, slots=True)
-class ScaleFigure:
+class ScaleFigure(NamedTuple):
     """`curve`: raw, squeezed, tangent; `landmarks` and `ruler`: raw, squeezed, text."""
 
     curve: pl.DataFrame

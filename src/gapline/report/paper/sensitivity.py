@@ -30,7 +30,8 @@ def draw_sensitivity(analysis: Analysis, *, source: str) -> Any:
 
 
 HORIZON = 60.0
-SIZES = {"small": (25, 4), "large": (100, 4)}
+# Name, panel and size of each.
+_INSTANCES = [(f"{panel}-{k}", panel, size) for panel, size in (("small", 25), ("large", 100)) for k in range(1, 5)]
 SEEDS = (1, 2, 3)
 STEPS = 24
 NAME = "synthetic campaign"
@@ -56,24 +57,17 @@ TIER_TWO = ("sliced",)
 
 def synthetic_campaign() -> Campaign:
     """Return four arms on eight instances in two panels, three seeds each."""
-    runs = []
-    for arm, habit in ARMS.items():
-        for panel, (size, count) in SIZES.items():
-            for number in range(1, count + 1):
-                instance = f"{panel}-{number}"
-                for seed in SEEDS:
-                    trace = _trace(arm, habit, instance, size, seed)
-                    runs.append(
-                        {"arm": arm, "instance": instance, "panel": panel, "seed": seed, "horizon": HORIZON,
-                         "status": "time-limit", "trace": trace}
-                    )  # fmt: skip
+    runs = [
+        {"arm": arm, "instance": instance, "panel": panel, "seed": seed, "horizon": HORIZON, "status": "time-limit",
+         "trace": _trace(arm, habit, instance, size, seed)}
+        for arm, habit in ARMS.items() for instance, panel, size in _INSTANCES for seed in SEEDS
+    ]  # fmt: skip
     return Campaign.from_runs(runs)
 
 
 def synthetic_snapshot() -> Snapshot:
     """Return the published values that some of the runs go below."""
-    values = {f"{panel}-{number}": _best(f"{panel}-{number}", size)
-              for panel, (size, count) in SIZES.items() for number in range(1, count + 1)}  # fmt: skip
+    values = {instance: _best(instance, size) for instance, _, size in _INSTANCES}
     return Snapshot.from_values(values, name="published", source=NAME, as_of="2026-01-31")
 
 

@@ -28,15 +28,8 @@ def regime_figure(study: Study, *, source: str, envelopes: Envelopes | None = No
     # With one reference there is one panel.
     places = sorted({0, len(study.references) - 1})
     for entry in (study.references[place] for place in places):
-        curves = mean_curve(
-            shown,
-            entry.snapshot,
-            kernel=kernel,
-            weighting=study.weighting,
-            relative=study.relative,
-            policy=entry.policy,
-        )
-        figure = mean_curve_figure(curves)
+        choices: dict[str, Any] = {"weighting": study.weighting, "relative": study.relative, "policy": entry.policy}
+        figure = mean_curve_figure(mean_curve(shown, entry.snapshot, kernel=kernel, **choices))
         name = f"{entry.policy} reference: {entry.snapshot.name}"
         parts[name] = figure.data.with_columns(regime=pl.lit(name))
         scores = score(shown, entry.snapshot, kernels=[kernel], policy=entry.policy).frame[kernel]

@@ -10,7 +10,7 @@ from gapline.report.drawing import FILE_FORMATS
 from gapline.report.facts import heading, make_statements
 from gapline.report.figures.sweeps import cutoff_figure, draw_cutoffs
 from gapline.report.paper.examples import companion_figure, draw_companion, draw_worked, worked_figure, worked_table
-from gapline.report.paper.log_weights import draw_early, draw_end, early_figure, end_figures
+from gapline.report.paper.log_weights import draw_early, draw_end
 from gapline.report.paper.scale import draw_scale, draw_shapes, landmark_table, scale_figure, shape_figure
 from gapline.report.paper.sensitivity import NAME, TIER_TWO, draw_sensitivity, synthetic_campaign, synthetic_snapshot
 from gapline.report.paper.two_regime import draw_regimes, regime_figure
@@ -41,8 +41,8 @@ def paper_figures(analysis: Analysis, *, source: str) -> dict[str, Any]:
         "two-regime": draw_regimes(regimes),
         "companion": draw_companion(companion_figure()),
         "metric-sensitivity": draw_sensitivity(analysis, source=source),
-        "early-log": draw_early(early_figure()),
-        "end-log": draw_end(*end_figures()),
+        "early-log": draw_early(),
+        "end-log": draw_end(),
     }
 
 
