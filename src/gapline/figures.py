@@ -172,7 +172,7 @@ def contrasts(of: Study | Contrasts, reference: Label = None, /, *, width: Width
     if isinstance(of, Study):
         if of.contrasts is None:
             raise UsageError(f"contrasts: expected a study with contrasts, got one without: {of.no_intervals}")
-        of, reference, descriptive = of.contrasts, of.scores[0].reference, of.tier_two
+        reference, descriptive, of = of.scores[0].reference, of.tier_two, of.contrasts
     found = expect(of, Contrasts, "contrasts")
     figure = contrast_figure(found, _label(reference, "contrasts"), descriptive=descriptive)
     return shown_chart(draw_contrasts(figure), width, title)

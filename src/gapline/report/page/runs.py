@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from gapline.campaign.scale import scored_objectives
 from gapline.contract.tables import RUN_KEY, VerdictCode
 from gapline.envelope.build import Unchecked
+from gapline.native.accept_numpy import places_of_steps
 from gapline.native.slices import step_groups, step_places
 from gapline.report.numbers import percent
-from gapline.report.page.encode import MOST_UNITS, Block, Floats, Grid, Integers, deltas, units_on_grids, zigzag
+from gapline.report.page.encode import MOST_UNITS, Block, Grid, Integers, deltas, units_on_grids, zigzag
 from gapline.study import Study
 
 # What the page can hold beside the steps; a run keeps rejected and late candidates before those that do not improve.
@@ -62,8 +63,9 @@ def add_other_candidates(block: Block, study: Study, order: Integers, clock: Gri
         flags = np.where(time > horizon[here][run], LATE, NOT_IMPROVING)
         flags[verdict == VerdictCode.INVALID] |= REJECTED
         flags[(verdict == VerdictCode.UNCHECKED) & ~accepted] |= UNCHECKED
-        marked = _improving(time, values, accepted & inside, run, starts[counts[here] > 0])
-        other = np.flatnonzero(~marked & (verdict != VerdictCode.BOUND))
+        is_other = verdict != VerdictCode.BOUND
+        is_other[places_of_steps(time, np.where(accepted & inside, values, np.inf), run, starts, counts[here])] = False
+        other = np.flatnonzero(is_other)
         found = np.bincount(run[other], minlength=high - low)
         for column, verdict_of in ((rejected, REJECTED), (open_, UNCHECKED)):
             column[here] = np.bincount(run[other][flags[other] == verdict_of | LATE], minlength=high - low)
@@ -96,26 +98,6 @@ def _places_kept(run: Integers, weak: NDArray[np.bool_], found: Integers) -> Int
         size = np.bincount(run[part], minlength=len(found))
         place[part] = np.arange(int(size.sum())) - (np.cumsum(size) - size - before)[run[part]]
     return place
-
-
-def _improving(
-    time: Floats, values: Floats, accepted: NDArray[np.bool_], run: Integers, starts: Integers
-) -> NDArray[np.bool_]:
-    """Mark the steps of every run: strictly improving, and of equal stamps the last; a run begins at each start."""
-    # Ranks in place of values, those of each run below those of the runs before it: one minimum serves them all.
-    ranks = np.unique(np.append(np.where(accepted, values, np.inf), np.inf), return_inverse=True)[1]
-    never = int(ranks[-1])
-    below = run * (never + 1)
-    best = np.minimum.accumulate(ranks[:-1] - below) + below
-    # The best before each candidate; infinite before the first, which therefore always improves.
-    before = np.append(never, best[:-1])
-    before[starts] = never
-    steps = np.flatnonzero(ranks[:-1] < before[: len(run)])
-    last = np.ones(len(steps), np.bool_)
-    last[:-1] = (time[steps][1:] != time[steps][:-1]) | (run[steps][1:] != run[steps][:-1])
-    marked = np.zeros(len(time), np.bool_)
-    marked[steps[last]] = True
-    return marked
 
 
 def _seconds(value: float) -> str:
