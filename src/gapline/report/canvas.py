@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import polars as pl
@@ -54,7 +54,7 @@ class Canvas:
 
     def document(self) -> dict[str, Any]:
         """Return the choices for JSON."""
-        return {name: getattr(self, name) for name in ("width", "title", "caption", "font_size", "grey")}
+        return asdict(self)
 
     @classmethod
     def of(cls, document: Any) -> "Canvas":

@@ -95,7 +95,7 @@ def _steps(
     band_words: str,
 ) -> dict[str, Any]:
     """Return data, caption, bands and time axis of curves whose series are in the columns `by` of the frame."""
-    data = _series(frame, by, end, start)
+    data = thinned(frame, start, by=by, end=end)
     said = f"; {band_words}" if bands is not None and band_words else ""
     said += log_words(start, "of the horizon" if curves.relative else curves.reading.time_unit)
     return {
@@ -232,27 +232,6 @@ def _named(frame: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
     return frame.with_columns(series=series).drop(by)
 
 
-def _series(frame: pl.DataFrame, by: tuple[str, ...], end: float, start: float | None = None) -> pl.DataFrame:
-    """Name the series, hold the last value to the end, and thin what no screen can show.
-
-    The rows of a curve lie together, and of millions of them some thousands are copied.
-    """
-    changed = np.zeros(max(frame.height - 1, 0), np.bool_)
-    for name in by:
-        changed |= frame[name][1:].ne_missing(frame[name][:-1]).to_numpy()
-    edges = [0, *(np.flatnonzero(changed) + 1).tolist(), frame.height]
-    shown, last = [], max(end, float(frame["time"].to_numpy().max()))
-    for low, high in pairwise(edges):
-        part = frame[low:high]
-        time, value = part["time"].to_numpy(), part["value"].to_numpy()
-        time, value = np.append(time, end), np.append(value, value[-1])
-        rows = _drawn_rows(time, len(edges) - 1, start, last)
-        drawn = time[rows] if start is None else np.maximum(time[rows], start)
-        series = _named(part[:1], by)["series"].new_from_index(0, len(rows))
-        shown.append(pl.DataFrame({"series": series, "time": drawn, "value": value[rows]}))
-    return pl.concat(shown)
-
-
 def _last_places(time: NDArray[np.float64], start: float, last: float) -> NDArray[np.int64]:
     """Return the last row in each place on a logarithmic axis: by rows alone, most of them crowd at its end."""
     end = last if last > start else start * 10
@@ -273,12 +252,6 @@ def _drawn_rows(time: NDArray[np.float64], series: int, start: float | None, las
     return rows if stride <= 1 else np.append(rows[:-1:stride], rows[-1])
 
 
-def held(data: pl.DataFrame, *by: str, end: float) -> pl.DataFrame:
-    """Add a row to every series that holds its last value to the end: a step has no width of its own."""
-    parts = data.partition_by(by, maintain_order=True)
-    return pl.concat(row for part in parts for row in (part, part.tail(1).with_columns(time=pl.lit(end))))
-
-
 def thinned_words(whole: pl.DataFrame, drawn: pl.DataFrame, *, many: int) -> str:
     """Say in a caption how many of very many breakpoints are drawn; empty where they are not that many.
 
@@ -288,18 +261,32 @@ def thinned_words(whole: pl.DataFrame, drawn: pl.DataFrame, *, many: int) -> str
     return f"; drawn at {drawn.height:,} of {whole.height:,} breakpoints" if whole.height > many else ""
 
 
-def thinned(data: pl.DataFrame, start: float | None = None) -> pl.DataFrame:
+def thinned(
+    data: pl.DataFrame, start: float | None = None, *, by: Sequence[str] = ("series",), end: float | None = None
+) -> pl.DataFrame:
     """Leave out breakpoints that no screen can show; the ends of every series stay.
 
-    With a `start`, of those that a logarithmic axis from there on does not show.
+    With a `start`, of those that a logarithmic axis from there on does not show. Series are named by the columns `by`,
+    and hold their last values to an `end`. Their rows lie together: of millions of them some thousands are copied.
 
     >>> frame = pl.DataFrame({"series": ["a"] * 6001, "time": range(6001), "value": range(6001)})
     >>> thinned(frame).height, thinned(frame)["time"][-1]
     (1501, 6000)
     """
-    parts = data.partition_by("series", maintain_order=True)
-    if not parts:
+    if not data.height:
         return data
-    last = float(data["time"].to_numpy().max())
-    kept = pl.concat(part[_drawn_rows(part["time"].to_numpy(), len(parts), start, last)] for part in parts)
-    return kept if start is None else kept.with_columns(pl.col("time").clip(lower_bound=start))
+    changed = np.zeros(data.height - 1, np.bool_)
+    for name in by:
+        changed |= data[name][1:].ne_missing(data[name][:-1]).to_numpy()
+    edges = [0, *(np.flatnonzero(changed) + 1).tolist(), data.height]
+    shown, last = [], max(end or 0.0, float(data["time"].to_numpy().max()))
+    for low, high in pairwise(edges):
+        part = data[low:high]
+        time, value = part["time"].to_numpy(), part["value"].to_numpy()
+        if end is not None:
+            time, value = np.append(time, end), np.append(value, value[-1])
+        rows = _drawn_rows(time, len(edges) - 1, start, last)
+        drawn = time[rows] if start is None else np.maximum(time[rows], start)
+        series = " · ".join(str(part[name][0]) for name in by) or "all"
+        shown.append(pl.DataFrame({"series": [series] * len(rows), "time": drawn, "value": value[rows]}))
+    return pl.concat(shown)

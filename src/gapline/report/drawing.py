@@ -152,6 +152,11 @@ def figure_library(module: str, package: str) -> Any:
         raise EnvironmentLacksError.for_extra(package, "figures") from None
 
 
+def converter() -> Any:
+    """Return vl-convert, which draws without a browser."""
+    return figure_library("vl_convert", "vl-convert-python")
+
+
 class _Altair:
     """Altair, which is imported when something is drawn: the data of a figure do not need it."""
 
@@ -321,7 +326,7 @@ def write_drawing(
     for path, form in zip(paths, forms, strict=True):
         if form not in FILE_FORMATS:
             raise UsageError(f"{path}: expected a name ending in {listing(FILE_FORMATS)}, got {path.suffix or 'none'}")
-    vl_convert = figure_library("vl_convert", "vl-convert-python")
+    vl_convert = converter()
     chosen = canvas or Canvas()
     # A control character in a name would abort the whole process inside the converter.
     spec = printable_chart(chart.to_dict())

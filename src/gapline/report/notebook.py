@@ -7,16 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gapline.report.canvas import Canvas, parse_width
-from gapline.report.drawing import (
-    About,
-    alt,
-    figure_library,
-    finished_svg,
-    number_anew,
-    printable_chart,
-    style,
-    write_file,
-)
+from gapline.report.drawing import About, alt, converter, finished_svg, number_anew, printable_chart, style, write_file
 from gapline.report.fit_chart import fit_spec, fit_views, words_of
 
 RENDERER = "gapline"
@@ -85,13 +76,8 @@ def _bundle(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 def write_html(chart: Any, path: Path) -> None:
     """Write a chart as a page with all that draws it inside."""
-    write_file(path, _converter().vegalite_to_html(json.dumps(printable_chart(style(chart).to_dict())), bundle=True))
+    write_file(path, converter().vegalite_to_html(json.dumps(printable_chart(style(chart).to_dict())), bundle=True))
 
 
 def _lay_out(spec: dict[str, Any]) -> str:
-    drawing: str = _converter().vegalite_to_svg(spec)
-    return drawing
-
-
-def _converter() -> Any:
-    return figure_library("vl_convert", "vl-convert-python")
+    return str(converter().vegalite_to_svg(spec))

@@ -5,7 +5,7 @@ import polars as pl
 
 from gapline.contract.reading import ReferenceLabel
 from gapline.measures.running_times import Profiles
-from gapline.report.curve_figure import MANY_RUNS, CurveFigure, held, thinned, thinned_words
+from gapline.report.curve_figure import MANY_RUNS, CurveFigure, thinned, thinned_words
 from gapline.report.numbers import goal_words
 from gapline.scoring.curve import group_rows
 from gapline.scoring.scores import Scores
@@ -65,7 +65,7 @@ def profile_figure(profiles: Profiles, reference: ReferenceLabel) -> CurveFigure
     curves = profiles.frame.select(series="arm", time="x", value="value")
     goal = goal_words(profiles.goal)
     return CurveFigure(
-        data=thinned(held(curves, "series", end=end)),
+        data=thinned(curves, end=end),
         title=f"Performance profile: time to {goal}, further left and higher is better"
         if ratio
         else f"Data profile: time to {goal}",

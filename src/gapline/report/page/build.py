@@ -8,19 +8,10 @@ from typing import Any, NamedTuple
 from gapline.contract.version import VERSION
 from gapline.report.drawing import write_file
 from gapline.report.facts import Statements, make_statements
-from gapline.report.page import encode
+from gapline.report.page import encode, seal
 from gapline.report.page.classical import page_classical, page_tables, table_words
 from gapline.report.page.data import PageData, page_data
 from gapline.report.page.replication import page_replication
-from gapline.report.page.seal import (
-    joined_script,
-    page_policy,
-    read_part,
-    render_page,
-    script_json,
-    seal_page,
-    vega_bundle,
-)
 from gapline.report.page.stored import stored_data
 from gapline.report.page.words import ELSEWHERE, left_out_words, page_head, page_words
 from gapline.report.replication import shown_replication
@@ -71,8 +62,8 @@ def build_page(
     """
 
     def render(words: dict[str, Any], scripts: tuple[str, ...]) -> str:
-        template, style, script = read_part("page.html.j2"), read_part("page.css"), page_script(scripts)
-        return seal_page(template, style=style, script=script, **words)
+        template, style, script = seal.read_part("page.html.j2"), seal.read_part("page.css"), page_script(scripts)
+        return seal.seal_page(template, style=style, script=script, **words)
 
     return _build(render, study, said or make_statements(study), analysis or analyse(study), log_time)
 
@@ -112,7 +103,7 @@ def _words(
     study: Study, data: PageData, said: Statements, analysis: Analysis, *, stored: dict[str, Any] | None
 ) -> dict[str, Any]:
     return {
-        "head": script_json(data.head | page_head(said)),
+        "head": seal.script_json(data.head | page_head(said)),
         "blocks": list(data.blocks.items()),
         "stored": stored,
         **page_words(study, said, data.head),
@@ -125,9 +116,9 @@ def _words(
 @cache
 def page_script(names: tuple[str, ...] = SCRIPTS) -> str:
     """Return the page's own script: its files, joined, and what its worker runs as a function that nobody calls."""
-    judge = "\n".join(read_part(f"script/{name}.js") for name in JUDGE_SCRIPTS)
+    judge = "\n".join(seal.read_part(f"script/{name}.js") for name in JUDGE_SCRIPTS)
     parts = [f'function judgeScope() {{\n"use strict";\n{judge}}}\n']
-    return joined_script([*parts, *(read_part(f"script/{name}.js") for name in names)])
+    return seal.joined_script([*parts, *(seal.read_part(f"script/{name}.js") for name in names)])
 
 
 # Behind those of the report, which draw and print; `begin` is that of the live page.
@@ -153,10 +144,12 @@ def build_live_page(*, summaries: bool = False) -> LivePage:
     """
     engine = STORED_SCRIPTS if summaries else SCRIPTS
     script = page_script((*engine[:-1], *LIVE_SCRIPTS))
-    style = read_part("page.css") + read_part("live.css")
+    style = seal.read_part("page.css") + seal.read_part("live.css")
     words: dict[str, Any] = {"title": "gapline live", "version": VERSION}
-    text = seal_page(read_part("live.html.j2"), style=style, script=script, connect=True, **words)
-    return LivePage(text, page_policy((vega_bundle(), script), style, connect=True) + "; frame-ancestors 'none'")
+    text = seal.seal_page(seal.read_part("live.html.j2"), style=style, script=script, connect=True, **words)
+    return LivePage(
+        text, seal.page_policy((seal.vega_bundle(), script), style, connect=True) + "; frame-ancestors 'none'"
+    )
 
 
 def build_part(study: Study, /, *, mark: str, at: str) -> str:
@@ -164,9 +157,9 @@ def build_part(study: Study, /, *, mark: str, at: str) -> str:
 
     One that would be larger than `encode.MOST_BYTES` carries summaries instead of the steps of every run.
     """
-    template = read_part("live_part.html.j2")
+    template = seal.read_part("live_part.html.j2")
 
     def render(words: dict[str, Any], _: tuple[str, ...]) -> str:
-        return render_page(template, mark=mark, at=at, **words)
+        return seal.render_page(template, mark=mark, at=at, **words)
 
     return _build(render, study, make_statements(study), analyse(study), log_time=False)

@@ -42,9 +42,7 @@ class Grid:
 
     def units(self, values: Floats) -> Floats:
         """Return the nearest whole numbers of grid steps."""
-        # Powers of ten are exact as positive exponents only: 10.0**-3 is not a thousandth.
-        scaled = values * 10.0**self.decimals if self.decimals >= 0 else values / 10.0**-self.decimals
-        return np.rint(scaled)
+        return units_on_grids(values, self.decimals)
 
     def values(self, units: Floats) -> Floats:
         """Return the values of whole numbers of grid steps, as the browser computes them."""
@@ -60,8 +58,9 @@ _MOST_DECIMALS = 300
 _POWERS = np.array([10.0**k for k in range(_MOST_DECIMALS + 1)])
 
 
-def units_on_grids(values: Floats, decimals: Integers) -> Floats:
-    """Return the nearest whole numbers of grid steps, each value on a grid of its own."""
+def units_on_grids(values: Floats, decimals: Integers | int) -> Floats:
+    """Return the nearest whole numbers of grid steps, of one grid or each value of a grid of its own."""
+    # Powers of ten are exact as positive exponents only: 10.0**-3 is not a thousandth.
     units: Floats = np.rint(values * _POWERS[np.maximum(decimals, 0)] / _POWERS[np.maximum(-decimals, 0)])
     return units
 
@@ -80,13 +79,10 @@ def choose_grid(values: Floats, *, finest: int) -> Grid:
     for decimals in range(min(0, finest), finest + 1):
         grid = Grid(decimals, exact=True)
         # A few values rule out most grids; the whole column is looked at only where they do not.
-        if _holds(grid, values[:16]) and all(_holds(grid, values[span]) for span in pieces(len(values))):
+        parts = (values[span] for span in (slice(16), *pieces(len(values))))
+        if all(np.array_equal(grid.snap(part), part) for part in parts):
             return grid
     return Grid(finest, exact=False)
-
-
-def _holds(grid: Grid, values: Floats) -> bool:
-    return np.array_equal(grid.snap(values), values)
 
 
 def pieces(size: int) -> Iterable[slice]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,8 +86,7 @@ def add_other_candidates(block: Block, study: Study, order: Integers, clock: Gri
         columns["reason"].append(reason)
     block.add("count", kept)
     for name, parts in columns.items():
-        whole = np.concatenate(parts or [np.zeros(0)])
-        block.add(name, zigzag(whole) if name in ("time", "objective") else whole)
+        block.add_pieces(name, map(zigzag, parts) if name in ("time", "objective") else parts)
     return Others(omitted, rejected, open_)
 
 
@@ -104,20 +104,11 @@ def _seconds(value: float) -> str:
     return f"{value:.3f} s" if abs(value) < 100 else f"{value:,.0f} s"
 
 
-def _milliseconds(value: float) -> str:
-    return f"{1000 * value:.1f} ms"
-
-
 def _memory(value: float) -> str:
     return f"{value / 1e6:,.0f} MB" if value < 1e10 else f"{value / 1e9:,.1f} GB"
 
 
-def _share(value: float) -> str:
-    return percent(value, digits=1)
-
-
-def _count(value: float) -> str:
-    return f"{value:,}"
+_share, _count = partial(percent, digits=1), "{:,}".format
 
 
 def _unless_none(read: Callable[[Any], str]) -> Callable[[Any], str]:
@@ -130,13 +121,9 @@ def _digest(value: str) -> str:
     return f"{value[:19]}…" if len(value) > 20 else value
 
 
-def _moment(value: str) -> str:
-    return re.sub(r"\.[0-9]+", "", value)
-
-
 # Column → what it is called, and how its values read; the runner's own come in this order, others after them.
 _FACTS: dict[str, tuple[str, Callable[[Any], str]]] = {
-    "started": ("started", _moment),
+    "started": ("started", partial(re.sub, r"\.[0-9]+", "")),
     "elapsed": ("wall time", _seconds),
     "cpu_time": ("CPU time", _seconds),
     "cpu_share": ("share of its cores that it used", _share),
@@ -144,7 +131,7 @@ _FACTS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "exit_code": ("exit code", str),
     "signal": ("ended by signal", str),
     "overshoot": ("ran on after the horizon for", _seconds),
-    "jitter": ("stamps late by at most", _milliseconds),
+    "jitter": ("stamps late by at most", lambda value: f"{1000 * value:.1f} ms"),
     "foreign_share": ("share of its cores that others used", _share),
     "load": ("load of the machine", lambda value: f"{value:.2f}"),
     "disturbed": ("disturbed by", str),

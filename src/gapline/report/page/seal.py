@@ -14,7 +14,7 @@ from typing import Any
 
 from gapline.files.atomic_write import write_atomically
 from gapline.files.memory import give_back
-from gapline.report.drawing import figure_library
+from gapline.report.drawing import converter, figure_library
 
 
 def seal_page(template: str, *, style: str, script: str, connect: bool = False, **words: Any) -> str:
@@ -67,11 +67,11 @@ def joined_script(parts: list[str]) -> str:
 @cache
 def vega_bundle() -> str:
     """Return Vega, Vega-Lite and Vega-Embed as vl-convert ships them."""
-    vl_convert = figure_library("vl_convert", "vl-convert-python")
+    draws = converter()
     kept = bundle_file(version("vl-convert-python"))
     with contextlib.suppress(OSError, UnicodeDecodeError):
         return kept.read_text(encoding="utf-8")
-    bundle = str(vl_convert.javascript_bundle())
+    bundle = str(draws.javascript_bundle())
     # Where nothing can be written each process bundles anew.
     with contextlib.suppress(OSError):
         write_atomically(kept, lambda stream: stream.write(bundle.encode("utf-8")))

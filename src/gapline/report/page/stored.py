@@ -1,12 +1,12 @@
 """The page of a very large study: means, counts and pairs, and curves at a few hundred moments."""
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.envelope.passes import bring
 from gapline.native.slices import step_groups, step_places
@@ -60,8 +60,7 @@ def curves_at_moments(study: Study, arm: Integers, arms: int, /) -> Curves:
 def page_moments(study: Study, count: int, /) -> Floats:
     """Return moments at which curves are looked at, on whichever axis of time."""
     end = 1.0 if study.relative else float(study.envelopes.runs["horizon"].to_numpy().max())
-    start = log_start(study.envelopes, relative=study.relative)
-    return moments_of_both(start, end, count)
+    return moments_of_both(log_start(study.envelopes, relative=study.relative), end, count)
 
 
 def _risen(hits: Floats, weights: Floats, arm: Integers, arms: int, moments: Floats) -> Floats:
@@ -296,7 +295,7 @@ def pair_numbers(study: Study, cells: Cells, pairs: Sequence[tuple[int, int]], /
         for kernel in study.kernels:
             means = _instance_means(cells, scores, kernel)
             for rule, row in values.items():
-                row[r].append([_number(_difference(means, counts, cells.panel, *pair, rule)) for pair in pairs])
+                row[r].append(_numbers(_difference(means, counts, cells.panel, *pair, rule) for pair in pairs))
             wins[r].append([_wins(means, counts, *pair) for pair in pairs])
     declared = study.contrasts
     if declared is not None and declared.frame.height:
@@ -336,13 +335,9 @@ def _instance_means(cells: Cells, scores: Scores, kernel: str) -> Floats:
     return cells.instance_means(scores.frame[kernel].fill_null(np.nan).to_numpy())
 
 
-def _numbers(column: pl.Series) -> list[float | str | None]:
-    return [None if value is None else _number(value) for value in column.to_list()]
+def _numbers(values: Iterable[float | None]) -> list[float | str | None]:
+    return [None if value is None or math.isnan(value) else number_or_overflow(value) for value in values]
 
 
-def _number(value: float) -> float | str | None:
-    return None if np.isnan(value) else number_or_overflow(float(value))
-
-
-def _lists(table: NDArray[np.float64]) -> list[list[float | str | None]]:
-    return [[_number(value) for value in row] for row in table.tolist()]
+def _lists(table: Floats) -> list[list[float | str | None]]:
+    return [_numbers(row) for row in table.tolist()]

@@ -8,7 +8,6 @@ import polars as pl
 from gapline.campaign.campaign import Campaign
 from gapline.envelope.build import Envelopes, build_envelopes
 from gapline.references.snapshot import Snapshot
-from gapline.report.curve_figure import held
 from gapline.report.drawing import alt, line_look, small_title, step_lines, titled, zero_line
 from gapline.report.looks import look_of
 from gapline.report.numbers import number
@@ -96,10 +95,12 @@ def companion_figure() -> CompanionFigure:
     """Return both runs in the three views."""
     envelopes, snapshot = example_envelopes(PAIR), example_snapshot()
     curves = attainment_curve(envelopes, snapshot, goals=GOALS).frame.rename({"arm": "series"})
+    parts = curves.partition_by("series", "goal", maintain_order=True)
     ends = score(envelopes, snapshot).frame.select(series="arm", score="squeezed", final_gap="final_gap")
     return CompanionFigure(
         gaps=pl.concat(gap_steps(name, trace, "squeezed") for name, trace in PAIR.items()),
-        attained=held(curves, "series", "goal", end=HORIZON),
+        # A step has no width of its own: the last one is held to the horizon.
+        attained=pl.concat(row for part in parts for row in (part, part.tail(1).with_columns(time=pl.lit(HORIZON)))),
         ends=ends.with_columns(text=pl.Series([f"{100 * gap:g} %" for gap in ends["final_gap"]])),
     )
 
