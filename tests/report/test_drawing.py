@@ -2,19 +2,20 @@ import pytest
 
 from gapline.contract.version import VERSION
 from gapline.errors import UsageError
-from gapline.report.drawing import alt, arm_scales, titled, write_drawing
+from gapline.report.drawing import alt, look_channels, titled, write_drawing
 from gapline.report.looks import GREY, look_of
 
 
 def test_scales_give_the_looks_of_arms_in_the_order_of_the_names():
     arms = [f"arm {k}" for k in range(40)]
     names = ["arm 33", "arm 2"]
-    scales = arm_scales(names, arms=arms, lead=["arm 2"])
+    channels = look_channels("arm", names, "color", "fill", "strokeDash", "shape", arms=arms, lead=["arm 2"])
+    scales = {name: channel["scale"] for name, channel in channels.items()}
     last, second = look_of(33), look_of(2)
-    assert all(scale.domain == names for scale in scales)
-    assert scales.colour.range == [GREY, second.colour]
-    assert scales.dash.range == [list(last.dash), list(second.dash)]
-    assert scales.shape.range == [last.shape, second.shape]
+    assert all(scale.domain == names for scale in scales.values())
+    assert scales["color"].range == scales["fill"].range == [GREY, second.colour]
+    assert scales["strokeDash"].range == [list(last.dash), list(second.dash)]
+    assert scales["shape"].range == [last.shape, second.shape]
 
 
 def test_a_caption_is_broken_at_spaces_and_ends_with_the_version_in_one_piece():

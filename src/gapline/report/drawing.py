@@ -3,7 +3,7 @@
 import re
 import struct
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -180,23 +180,32 @@ def style(chart: Any) -> Any:
     )  # fmt: skip
 
 
-class Scales(NamedTuple):
-    """The scales of a list of arms, each in the order of the list."""
+def look_channels(
+    field: str,
+    names: Sequence[str],
+    *channels: str,
+    arms: Sequence[str] = (),
+    lead: Sequence[str] = (),
+    looks: Mapping[str, Look] | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    """Return the encodings that tell names apart: color, fill, strokeDash or shape, each with one scale.
 
-    colour: Any
-    dash: Any
-    shape: Any
-
-
-def arm_scales(names: Sequence[str], *, arms: Sequence[str] = (), lead: Sequence[str] = ()) -> Scales:
-    """Return the scales of names, whose looks follow from their places among all `arms` (`report.looks`)."""
-    return look_scales(with_grey(looks_of(names, arms), lead))
-
-
-def look_scales(looks: Mapping[str, Look]) -> Scales:
-    """Return the scales of names with their looks."""
-    marks = [(look.colour, list(look.dash), look.shape) for look in looks.values()]
-    return Scales(*(alt.Scale(domain=list(looks), range=list(part)) for part in zip(*marks, strict=True)))
+    Looks follow from the places of the names among all `arms` (`report.looks`), or are those of a figure that has its
+    own; with a `lead`, the others are grey.
+    """
+    shown = with_grey(looks_of(names, arms), lead) if looks is None else looks
+    kinds: dict[str, tuple[Any, Callable[[Look], Any]]] = {
+        "color": (alt.Color, lambda look: look.colour),
+        "fill": (alt.Fill, lambda look: look.colour),
+        "strokeDash": (alt.StrokeDash, lambda look: list(look.dash)),
+        "shape": (alt.Shape, lambda look: look.shape),
+    }
+    return {
+        name: kind(f"{field}:N", scale=alt.Scale(domain=list(shown), range=list(map(mark, shown.values()))), **more)
+        for name, (kind, mark) in kinds.items()
+        if name in channels
+    }
 
 
 def in_order(names: Iterable[str], **more: Any) -> dict[str, Any]:
@@ -214,24 +223,11 @@ def name_axis(field: str, names: Iterable[str], *, limit: int = 320) -> Any:
 
 
 def line_look(
-    field: str,
-    names: Sequence[str],
-    *,
-    width: int = 620,
-    arms: Sequence[str] = (),
-    lead: Sequence[str] = (),
-    looks: Mapping[str, Look] | None = None,
+    field: str, names: Sequence[str], *, width: int = 620, lead: Sequence[str] = (), **looks: Any
 ) -> dict[str, Any]:
-    """Return the encodings that tell lines apart, colour and dash; equal legends are drawn as one.
-
-    `looks` are those of a figure that has its own.
-    """
-    scales = arm_scales(names, arms=arms, lead=lead) if looks is None else look_scales(looks)
+    """Return the encodings that tell lines apart, colour and dash; equal legends are drawn as one."""
     legend = arm_legend(list(lead) or list(names), width=width, symbolType="stroke", symbolStrokeWidth=3)
-    return {
-        "color": alt.Color(f"{field}:N", scale=scales.colour, title=None, legend=legend),
-        "strokeDash": alt.StrokeDash(f"{field}:N", scale=scales.dash, title=None, legend=legend),
-    }
+    return look_channels(field, names, "color", "strokeDash", lead=lead, title=None, legend=legend, **looks)
 
 
 def step_lines(data: pl.DataFrame, *, width: float = 2, clip: bool = False, **encodings: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from gapline.report.drawing import Figure, alt, arm_legend, arm_scales, name_axis, titled
+from gapline.report.drawing import Figure, alt, arm_legend, look_channels, name_axis, titled
 from gapline.report.looks import MOST_LOOKS
 from gapline.report.numbers import goal_words
 from gapline.scoring.endpoints import attainment_name
@@ -49,18 +49,17 @@ def draw_segments(figure: Figure, *, arms: Sequence[str] = ()) -> Any:
     data = figure.data.with_columns(end=pl.Series(["the arm named first", "the arm named second"] * len(pairs)))
     # Nobody looks forty arms up in a legend: there each end says which of the two names of its line it is.
     end = "arm" if data["arm"].n_unique() <= MOST_LOOKS else "end"
-    scales = arm_scales(names if end == "arm" else data["end"].unique(maintain_order=True).to_list(), arms=arms)
+    ends = names if end == "arm" else data["end"].unique(maintain_order=True).to_list()
     shown = set(data[end])
-    legend = arm_legend([name for name in scales.colour.domain if name in shown], width=600, symbolSize=100)
+    legend = arm_legend([name for name in ends if name in shown], width=600, symbolSize=100)
     base = alt.Chart(data).encode(
         y=name_axis("pair", pairs),
         x=alt.X("attainment:Q", title=figure.value_title).scale(domain=[0, 1]).axis(format="%", tickCount=5),
     )
     lines = base.mark_line(color="#999", strokeWidth=2).encode(detail="pair:N")
     points = base.mark_point(filled=True, size=100, opacity=1).encode(
-        color=alt.Color(f"{end}:N", scale=scales.colour, legend=legend, title=None),
-        shape=alt.Shape(f"{end}:N", scale=scales.shape, legend=legend, title=None),
         tooltip=["pair:N", "arm:N", alt.Tooltip("attainment:Q", format=".1%")],
+        **look_channels(end, ends, "color", "shape", arms=arms, legend=legend, title=None),
     )
     chart = alt.layer(lines, points).properties(width=400, height={"step": 24})
     # An empty screen is a result: it is said in words, not shown as an empty frame.

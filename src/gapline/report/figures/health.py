@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from gapline.contract.reading import vouched
-from gapline.report.drawing import Figure, alt, arm_scales, in_order, titled
+from gapline.report.drawing import Figure, alt, in_order, look_channels, titled
 from gapline.report.looks import MOST_LOOKS, leading
 from gapline.study.health import Health
 
@@ -42,7 +42,7 @@ def health_figure(health: Health, *, validation: str, checker: str | None = None
 def draw_health(figure: Figure, *, best: Sequence[str] = (), arms: Sequence[str] = ()) -> Any:
     """Draw one column of bars per count, each on its own scale, its number at each bar; `best` as in the curves."""
     names = sorted(figure.data["group"].unique().to_list())
-    colour = arm_scales(names, arms=arms, lead=leading(names, best)).colour
+    look = look_channels("group", names, "color", arms=arms, lead=leading(names, best), legend=None)
     columns = []
     for k, label in enumerate(COUNTS.values()):
         part = figure.data.filter(pl.col("count") == label)
@@ -53,7 +53,7 @@ def draw_health(figure: Figure, *, best: Sequence[str] = (), arms: Sequence[str]
             y=alt.Y("group:N", **in_order(names), title=None, axis=axis),
             x=alt.X("value:Q", title=None, axis=None, scale=alt.Scale(domain=[0, 1.45 * highest])),
         )
-        bars = base.mark_bar().encode(color=alt.Color("group:N", scale=colour, legend=None))
+        bars = base.mark_bar().encode(**look)
         words = base.mark_text(align="left", dx=4, fontSize=11).encode(text="text:N")
         heading = alt.TitleParams(label, fontSize=11, fontWeight="normal", anchor="start")
         height = {"step": 24 if len(names) <= MOST_LOOKS else 17}

@@ -7,7 +7,7 @@ import polars as pl
 
 from gapline.contract.reading import ReferenceLabel
 from gapline.measures.rating import Ratings
-from gapline.report.drawing import Figure, alt, arm_scales, name_axis, titled, zero_line
+from gapline.report.drawing import Figure, alt, look_channels, name_axis, titled, zero_line
 from gapline.report.looks import MOST_LOOKS, grey_words, leading
 from gapline.report.numbers import number, p_value, signed
 from gapline.report.order import ArmOrder
@@ -53,11 +53,7 @@ def draw_intervals(figure: Figure, *, arms: Sequence[str] = ()) -> Any:
 def _draw_arms(figure: Figure, label: str, value: str, best: Sequence[str], arms: Sequence[str]) -> Any:
     """Draw a forest with a line for each arm, in the looks of the arms; of many the first of `best` are in colour."""
     lead = leading(best, best)
-    scales = arm_scales(sorted(best), arms=arms, lead=lead)
-    look = {
-        "color": alt.Color("arm:N", scale=scales.colour, legend=None),
-        "shape": alt.Shape("arm:N", scale=scales.shape, legend=None),
-    }
+    look = look_channels("arm", sorted(best), "color", "shape", arms=arms, lead=lead, legend=None)
     tooltip = ["arm:N", f"{value}:Q", "low:Q", "high:Q"]
     layers = _forest(figure, label, value, look, tooltip, alt.Scale(zero=False, padding=14))
     chart = alt.layer(*layers).properties(width=WIDTH, height={"step": line_step(figure.data.height)})

@@ -7,7 +7,7 @@ import polars as pl
 
 from gapline.contract.reading import ReferenceLabel
 from gapline.report.curve_figure import ending_best, leaders_last
-from gapline.report.drawing import Figure, alt, arm_legend, arm_scales, in_order, name_axis, titled
+from gapline.report.drawing import Figure, alt, arm_legend, in_order, look_channels, name_axis, titled
 from gapline.report.figures.intervals import line_step
 from gapline.report.looks import grey_words, leading
 from gapline.study.sensitivity import MetricSensitivity, ReferenceSensitivity
@@ -41,7 +41,7 @@ def draw_slopes(figure: Figure, *, best: Sequence[str] = (), arms: Sequence[str]
     """Draw a line per arm across the kernels, hollow out of its envelope; of many the first of `best` are in colour."""
     names = sorted(figure.data["arm"].unique().to_list())
     lead = leading(names, best or ending_best(figure.data, "arm", "score"))
-    scales = arm_scales(names, arms=arms, lead=lead)
+    looks: dict[str, Any] = {"arms": arms, "lead": lead}
     legend = arm_legend(list(lead) or names, width=520, symbolSize=90)
     scores = figure.data["score"].to_list()
     spread = bool(scores) and min(scores) > 0 and max(scores) / min(scores) >= LOG_SPREAD
@@ -50,16 +50,12 @@ def draw_slopes(figure: Figure, *, best: Sequence[str] = (), arms: Sequence[str]
         x=alt.X("kernel:N", **in_order(figure.names, padding=0.6), title=None, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("score:Q", title="pooled score", scale=scale, axis=alt.Axis(format="~g", tickCount=6)),
     )
-    lines = base.mark_line(strokeWidth=2).encode(
-        color=alt.Color("arm:N", scale=scales.colour, legend=None),
-        strokeDash=alt.StrokeDash("arm:N", scale=scales.dash, legend=None),
-    )
+    line = look_channels("arm", names, "color", "strokeDash", legend=None, **looks)
+    lines = base.mark_line(strokeWidth=2).encode(**line)
     points = base.mark_point(size=70, opacity=1, strokeWidth=2).encode(
-        color=alt.Color("arm:N", scale=scales.colour, legend=legend),
         fillOpacity=alt.condition("datum.envelope == 'inside'", alt.value(1), alt.value(0)),
-        fill=alt.Fill("arm:N", scale=scales.colour, legend=legend),
-        shape=alt.Shape("arm:N", scale=scales.shape, legend=legend),
         tooltip=["arm:N", "kernel:N", alt.Tooltip("score:Q", format=".6f"), "envelope:N"],
+        **look_channels("arm", names, "color", "fill", "shape", legend=legend, **looks),
     )
     # The legend is that of the points: with the dash of a line around it, a mark would lose its shape.
     own = dict.fromkeys(("color", "fill", "shape"), "independent")
