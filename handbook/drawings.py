@@ -11,8 +11,7 @@ import gapline as gl
 from gapline import figures
 from gapline.report.drawing import alt, line_look, step_lines, titled, zero_line
 from gapline.report.paper.scale import draw_shapes, shape_figure
-from gapline.report.paper.two_regime import draw_regimes, regime_figure
-from gapline.report.paper.write import SYNTHETIC, synthetic_study
+from gapline.report.paper.sensitivity import SYNTHETIC, draw_regimes, regime_figure, synthetic_study
 from gapline.report.write import for_report
 
 REFERENCE, HORIZON = 10.0, 20.0

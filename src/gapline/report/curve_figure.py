@@ -152,7 +152,9 @@ def draw_curves(figure: CurveFigure, *, best: Sequence[str] = (), arms: Sequence
         caption += f"; bands of more than {LEADERS} curves would cover each other and are not drawn"
     own = _variant_looks(figure, arms) if not lead else None
     look = line_look("series", names, arms=arms, lead=lead, looks=own)
-    x = alt.X("time:Q", title=figure.time_title, scale=_time_scale(figure), axis=_time_axis(figure))
+    ticks = {"format": "~%", "tickCount": 8} if figure.percent_time else {"tickCount": 8}
+    axis = alt.Axis(**({"format": "~g", "tickCount": 6} if figure.log_time else ticks))
+    x = alt.X("time:Q", title=figure.time_title, scale=_time_scale(figure), axis=axis)
     # Clipping halves a line that runs along the frame, so it is left for figures that really cut something off.
     last = figure.data["time"].max()
     cut = figure.end is not None and isinstance(last, float) and last > figure.end
@@ -219,12 +221,6 @@ def _time_scale(figure: CurveFigure) -> Any:
     # A domain of one point has no width to draw on.
     domain = [low, high] if bounded and low != high else alt.Undefined
     return alt.Scale(nice=False, type="log" if figure.log_time else "linear", domain=domain)
-
-
-def _time_axis(figure: CurveFigure) -> Any:
-    if figure.percent_time:
-        return alt.Axis(format="~%", tickCount=8)
-    return alt.Axis(format="~g", tickCount=6) if figure.log_time else alt.Axis(tickCount=8)
 
 
 def _named(frame: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:

@@ -67,8 +67,9 @@ def fit_views(
     enlarge = canvas.font_size / FONT_SIZE
     headings = [node for node in _views(fitted) if isinstance(node.get("title"), dict) and not _is_captioned(node)]
     _break_names(fitted, canvas, enlarge)
-    if enlarge != 1.0:
-        _scale_type(fitted, enlarge)
+    for node in _nodes(fitted) if enlarge != 1.0 else ():
+        sizes = {key: value for key, value in node.items() if key.lower().endswith("fontsize")}
+        node.update({key: size * enlarge for key, size in sizes.items() if isinstance(size, int | float)})
     _set_titles(fitted, canvas, enlarge)
     drawn = (lambda spec: lay_out(_in_grey(spec))) if canvas.grey else lay_out
     if canvas.pixels is None:
@@ -100,16 +101,17 @@ def _of_width(
     sizes = [(node, float(node["width"])) for node in _views(spec) if isinstance(node.get("width"), int | float)]
     # A picture that is made of words has the height of its lines.
     heights = {
-        id(node): node["height"] if isinstance(node.get("height"), int | float) and not _has_names(node) else None
+        id(node): node["height"]
         for node, _ in sizes
+        if isinstance(node.get("height"), int | float) and not _has_names(node)
     }
     said = [dict(node["title"]) for node in headings]
 
     def drawn(share: float) -> str:
         for node, width in sizes:
             node["width"] = max(LEAST, width * share)
-            if (height := heights[id(node)]) is not None:
-                node["height"] = min(height, max(LOWEST, STEEPEST * node["width"]))
+            if id(node) in heights:
+                node["height"] = min(heights[id(node)], max(LOWEST, STEEPEST * node["width"]))
         for node, words in zip(headings, said, strict=True):
             node["title"] = dict(words)
         _fold_headings(headings)
@@ -155,15 +157,15 @@ def _stack(spec: dict[str, Any], wanted: float) -> None:
         parts = node.get("hconcat", [])
         widths = [part["width"] for part in parts if isinstance(part.get("width"), int | float)]
         narrow = wanted < max(NARROW * sum(widths), EACH * len(parts))
-        if parts and narrow and not any(map(_shares_names, parts)):
+        # Where the names of the lines of one part stand beside another they stay together.
+        shared = (
+            channel == "y" and names and y.get("axis", {}) is None
+            for part in parts for _, channel, y, names in _named_channels(part)
+        )  # fmt: skip
+        if parts and narrow and not any(shared):
             node["vconcat"] = node.pop("hconcat")
             for part in parts:
                 part["width"] = max(widths, default=EACH)
-
-
-def _shares_names(part: dict[str, Any]) -> bool:
-    """Say whether the names of its lines stand beside another part."""
-    return any(channel == "y" and names and y.get("axis", {}) is None for _, channel, y, names in _named_channels(part))
 
 
 def drawn_width(drawing: str) -> float:
@@ -242,13 +244,6 @@ def _nodes(node: Any) -> Iterator[dict[str, Any]]:
     elif isinstance(node, list):
         for item in node:
             yield from _nodes(item)
-
-
-def _scale_type(spec: dict[str, Any], enlarge: float) -> None:
-    for node in _nodes(spec):
-        for key, value in node.items():
-            if key.lower().endswith("fontsize") and isinstance(value, int | float):
-                node[key] = value * enlarge
 
 
 def _break_names(spec: dict[str, Any], canvas: Canvas, enlarge: float) -> None:

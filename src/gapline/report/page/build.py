@@ -73,23 +73,10 @@ Render = Callable[[dict[str, Any], tuple[str, ...]], str]
 
 
 def _build(render: Render, study: Study, said: Statements, analysis: Analysis, log_time: bool) -> str:
-    return _page_of_steps(render, study, said, analysis, log_time) or _page_of_summaries(
-        render, study, said, analysis, log_time
-    )
-
-
-def _page_of_steps(render: Render, study: Study, said: Statements, analysis: Analysis, log_time: bool) -> str | None:
-    """Return the page with the steps of every run, None where it is too large; then nothing of it is held any more."""
-    if int(study.envelopes.runs["count"].sum()) > encode.MOST_STEPS:
-        return None
-    data = page_data(study, log_time=log_time, most=encode.MOST_BYTES)
-    if data is None:
-        return None
-    text = render(_words(study, data, said, analysis, stored=None), SCRIPTS)
-    return text if len(text.encode("utf-8")) <= encode.MOST_BYTES else None
-
-
-def _page_of_summaries(render: Render, study: Study, said: Statements, analysis: Analysis, log_time: bool) -> str:
+    """Return the page with the steps of every run, or with summaries where that would be too large."""
+    text = _page_of_steps(render, study, said, analysis, log_time)
+    if text is not None:
+        return text
     data = stored_data(study, log_time=log_time)
     stored = {
         "words": left_out_words(data.head, int(study.envelopes.runs["count"].sum())),
@@ -97,6 +84,16 @@ def _page_of_summaries(render: Render, study: Study, said: Statements, analysis:
         "tables": [table_words(table) for table in telling_tables(study.scores[0])],
     }
     return render(_words(study, data, said, analysis, stored=stored), STORED_SCRIPTS)
+
+
+def _page_of_steps(render: Render, study: Study, said: Statements, analysis: Analysis, log_time: bool) -> str | None:
+    """Return the page with the steps of every run, None where it is too large; then nothing of it is held any more."""
+    fits = int(study.envelopes.runs["count"].sum()) <= encode.MOST_STEPS
+    data = page_data(study, log_time=log_time, most=encode.MOST_BYTES) if fits else None
+    if data is None:
+        return None
+    text = render(_words(study, data, said, analysis, stored=None), SCRIPTS)
+    return text if len(text.encode("utf-8")) <= encode.MOST_BYTES else None
 
 
 def _words(

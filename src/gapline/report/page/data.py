@@ -12,7 +12,6 @@ import polars as pl
 from gapline.contract.names import parse_weight
 from gapline.contract.reading import vouched
 from gapline.contract.version import VERSION
-from gapline.envelope.build import Envelopes
 from gapline.native.time_weights import weight_arrays
 from gapline.references.choice import LabelledSnapshot
 from gapline.references.policy import Policy
@@ -80,6 +79,9 @@ def page_data(study: Study, *, log_time: bool = False, most: float = math.inf) -
         return None
     del steps
     beside = add_other_candidates(others, study, order, clock, [grids[u] for u in cells.unit])
+    # As the page rounds its steps: the first is not after the beginning of the axis.
+    start = log_start(envelopes)
+    snapped = float(clock.snap(np.array([start]))[0])
     head = page_document(study, cells) | {
         "units": {
             "name": [name for _, name in cells.units],
@@ -90,7 +92,11 @@ def page_data(study: Study, *, log_time: bool = False, most: float = math.inf) -
         "snapshots": snapshot_words(study, [name for _, name in cells.units], by_unit, grids),
         "kernels": kernels,
         "clock": {"decimals": clock.decimals, "exact": clock.exact},
-        "logTime": _log_time(clock, envelopes) | {"declared": log_time},
+        "logTime": {
+            "seconds": snapped if snapped > 0 else start,
+            "share": log_start(envelopes, relative=True),
+            "declared": log_time,
+        },
         "blocks": {"steps": block.columns, "others": others.columns},
     }
     table = _runs_table(runs[order.tolist()], cells, order, beside)
@@ -173,13 +179,6 @@ def _judging(study: Study) -> dict[str, Any]:
         "together": study.simultaneous and bool(study.declared),
         "declared": [list(pair) for pair in study.declared],
     }
-
-
-def _log_time(clock: Grid, envelopes: Envelopes) -> dict[str, float]:
-    """Return where a logarithmic axis begins, in seconds as the page rounds its steps: the first is not after it."""
-    start = log_start(envelopes)
-    snapped = float(clock.snap(np.array([start]))[0])
-    return {"seconds": snapped if snapped > 0 else start, "share": log_start(envelopes, relative=True)}
 
 
 def snapshot_words(study: Study, names: list[str], references: list[Floats], grids: list[Grid]) -> list[dict[str, Any]]:
