@@ -92,7 +92,6 @@ def test_extreme_objectives_have_a_grid(value):
 def test_differences_start_anew_with_each_run():
     assert deltas(np.array([5.0, 7.0, 3.0, 4.0]), np.array([0, 2])).tolist() == [5.0, 2.0, 3.0, 1.0]
     assert deltas(np.empty(0), np.array([], np.int64)).tolist() == []
-    assert deltas(np.array([5.0, 7.0]), np.array([], np.int64), 4.0).tolist() == [1.0, 2.0]
 
 
 def test_zigzag_keeps_small_numbers_small():

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gapline.envelope.build import Envelopes
 from gapline.envelope.passes import bring
 from gapline.files.scratch_arrays import scratch_array, spans
-from gapline.native.slices import AT_ONCE
+from gapline.native.slices import AT_ONCE, side_by_side, step_groups
 from gapline.scoring.kernels import Kernel
 from gapline.statistics.cells import Cells
 
@@ -115,13 +115,9 @@ def time_units(grid: Grid, time: Floats, horizon: Floats) -> Floats:
     return np.minimum(units, np.maximum(last, 0.0))
 
 
-def deltas(units: Floats, first: Integers, before: float = 0.0) -> Floats:
-    """Return differences to the value before, which `before` is for the first one; the positions in `first` begin a
-    run and keep their value.
-    """
-    out = units.copy()
-    out[1:] -= units[:-1]
-    out[:1] -= before
+def deltas(units: Floats, first: Integers) -> Floats:
+    """Return differences to the value before; the positions in `first` begin a run and keep their value."""
+    out = np.diff(units, prepend=0.0)
     inside = first[first < len(units)]
     # The value itself, not its difference to the run before: the page decodes each run alone.
     out[inside] = units[inside]
@@ -187,29 +183,21 @@ class Steps:
         self.signed = envelopes.scale.signed
         self.horizon = ordered.runs["horizon"].to_numpy()
         self.unit = cells.unit[order]
-        count = ordered.runs["count"].to_numpy()
-        self._ends: Integers = np.cumsum(count)
-        self.total = int(self._ends[-1]) if len(count) else 0
-        filled = ordered.runs["first"].to_numpy()[count > 0]
-        # Side by side from wherever the first of them lies.
-        here = slice(int(filled[0]), int(filled[0]) + self.total) if len(filled) else slice(0, 0)
+        self._count: Integers = ordered.runs["count"].to_numpy()
+        self.total = int(self._count.sum())
+        here = side_by_side(ordered.runs["first"].to_numpy(), self._count)
+        assert here is not None
         self.time, self.objective = ordered.time[here], ordered.objective[here]
-        # A unit without any step has an empty slice.
-        ends = np.cumsum(np.bincount(self.unit, weights=count, minlength=len(cells.units)).astype(np.int64)).tolist()
-        self.by_unit = [self.objective[low:high] for low, high in zip([0, *ends[:-1]], ends, strict=True)]
+        sizes = np.bincount(self.unit, weights=self._count, minlength=len(cells.units)).astype(np.int64)
+        self.by_unit = np.split(self.objective, np.cumsum(sizes)[:-1])
 
     def pieces(self) -> Iterator[Piece]:
-        """Yield all steps; a long run may be in several pieces."""
-        for span in pieces(self.total):
-            low = int(np.searchsorted(self._ends, span.start, "right"))
-            high = int(np.searchsorted(self._ends, span.stop, "left")) + 1
-            edges = np.concatenate(([span.start], np.minimum(self._ends[low:high], span.stop)))
-            run = np.repeat(np.arange(low, high), np.diff(edges))
-            begins = np.flatnonzero(np.diff(run, prepend=-1))
-            # The first step of a piece begins a run unless the run began before.
-            if len(begins) and span.start > (self._ends[low - 1] if low else 0):
-                begins = begins[1:]
-            yield Piece(span, run, begins)
+        """Yield all steps, of whole runs."""
+        stop = 0
+        for low, high in step_groups(self._count):
+            run = np.repeat(np.arange(low, high), self._count[low:high])
+            start, stop = stop, stop + len(run)
+            yield Piece(slice(start, stop), run, np.flatnonzero(np.diff(run, prepend=-1)))
 
     def add_times(self, block: Block, clock: Grid) -> None:
         """Add the stamps, on the grid of all."""
@@ -226,16 +214,13 @@ class Steps:
 
     def _changes(self, units: Callable[[Piece], Floats], *, falling: bool = False) -> Iterator[Floats]:
         """Yield the difference of each step to the one before, of the first one of a run itself."""
-        before = 0.0
         for piece in self.pieces():
-            found = units(piece)
-            changes = deltas(found, piece.begins, before)
+            changes = deltas(units(piece), piece.begins)
             if falling:
                 # Objectives only fall within a run: turned round, every difference but the first value is positive.
                 first = changes[piece.begins]
                 changes = -changes
                 changes[piece.begins] = zigzag(first) if self.signed else first
-            before = float(found[-1])
             yield changes
 
     def add_gaps(self, block: Block, name: str, kernel: Kernel, references: Floats) -> Grid:
