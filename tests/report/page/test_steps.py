@@ -56,8 +56,7 @@ def test_every_step_comes_back_on_its_grid(size, monkeypatch):
     references = np.full(len(cells.units), 100.0)
     grids = steps.grids([references])
     block = Block()
-    steps.add_times(block, clock)
-    steps.add_objectives(block, grids)
+    steps.add(block, clock, grids)
     found, at = decode(block, block.encode()), 0
     for row in order.tolist():
         time, objective = study.envelopes.steps(row)

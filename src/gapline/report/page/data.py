@@ -67,8 +67,7 @@ def page_data(study: Study, *, log_time: bool = False, most: float = math.inf) -
     order = np.argsort(cells.unit, kind="stable")
     steps, block, others = Steps(envelopes, cells, order), Block(), Block()
     clock, grids = encode.time_grid(steps.time, steps=steps.total), steps.grids(by_unit)
-    steps.add_times(block, clock)
-    steps.add_objectives(block, grids)
+    steps.add(block, clock, grids)
     kernels = kernel_words(study)
     for place, kernel in enumerate(kernels):
         if kernel["kind"] == "custom":

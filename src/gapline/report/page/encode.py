@@ -3,7 +3,7 @@
 import base64
 import math
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -199,29 +199,19 @@ class Steps:
             start, stop = stop, stop + len(run)
             yield Piece(slice(start, stop), run, np.flatnonzero(np.diff(run, prepend=-1)))
 
-    def add_times(self, block: Block, clock: Grid) -> None:
-        """Add the stamps, on the grid of all."""
-        changes = self._changes(lambda piece: time_units(clock, self.time[piece.span], self.horizon[piece.run]))
-        block.add_pieces("time", changes)
-
-    def add_objectives(self, block: Block, grids: Sequence[Grid]) -> None:
-        """Add the objectives, each on the grid of its unit."""
+    def add(self, block: Block, clock: Grid, grids: Sequence[Grid]) -> None:
+        """Add the stamps, on the grid of all, and the objectives, each on the grid of its unit."""
+        times = ((time_units(clock, self.time[one.span], self.horizon[one.run]), one) for one in self.pieces())
+        block.add_pieces("time", (deltas(units, one.begins) for units, one in times))
         decimals = np.array([grid.decimals for grid in grids], np.int64)[self.unit]
-        changes = self._changes(
-            lambda piece: units_on_grids(self.objective[piece.span], decimals[piece.run]), falling=True
-        )
-        block.add_pieces("objective", changes)
+        objectives = ((units_on_grids(self.objective[one.span], decimals[one.run]), one) for one in self.pieces())
+        block.add_pieces("objective", (self._falls(units, one.begins) for units, one in objectives))
 
-    def _changes(self, units: Callable[[Piece], Floats], *, falling: bool = False) -> Iterator[Floats]:
-        """Yield the difference of each step to the one before, of the first one of a run itself."""
-        for piece in self.pieces():
-            changes = deltas(units(piece), piece.begins)
-            if falling:
-                # Objectives only fall within a run: turned round, every difference but the first value is positive.
-                first = changes[piece.begins]
-                changes = -changes
-                changes[piece.begins] = zigzag(first) if self.signed else first
-            yield changes
+    def _falls(self, units: Floats, begins: Integers) -> Floats:
+        # Objectives only fall within a run: turned round, every difference but the first value is positive.
+        falls = -deltas(units, begins)
+        falls[begins] = zigzag(units[begins]) if self.signed else units[begins]
+        return falls
 
     def add_gaps(self, block: Block, name: str, kernel: Kernel, references: Floats) -> Grid:
         """Add what a kernel says of every step: a function of the user's own exists in Python alone."""
