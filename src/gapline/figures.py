@@ -38,7 +38,7 @@ from gapline.report.figures.health import draw_health, health_figure
 from gapline.report.figures.intervals import contrast_figure, draw_contrasts, draw_intervals, interval_figure
 from gapline.report.figures.sensitivity import draw_shift, draw_slopes, shift_figure, slope_figure
 from gapline.report.figures.sweeps import draw_sweep, sweep_figure
-from gapline.report.notebook import shown_chart, write_html
+from gapline.report.notebook import notebook_chart, write_html
 from gapline.report.order import order_arms
 from gapline.scoring.attainment import AttainmentCurves, attainment_curve
 from gapline.scoring.curve import MeanCurves, mean_curve
@@ -89,7 +89,7 @@ def mean_convergence(
     what, keys = "mean_convergence", [by] if isinstance(by, str) else list(by)
     if isinstance(of, MeanCurves):
         _refuse(what, "MeanCurves", references=references, kernel=kernel, bands=bands, log_time=log_time)
-        return shown_chart(draw_curves(mean_curve_figure(of)), width, title)
+        return notebook_chart(draw_curves(mean_curve_figure(of)), width, title)
     envelopes = _envelopes(of, what)
     start = log_start(envelopes, relative=relative) if log_time else None
     if isinstance(of, Study):
@@ -102,7 +102,7 @@ def mean_convergence(
         choices = {"kernel": kernel or "squeezed", "weighting": weighting or "panel"}
         curves = mean_curve(envelopes, snapshot, policy=policy, by=keys, relative=relative, **choices)
     band = drawn_bands(curve_bands(envelopes, snapshot, by=keys, relative=relative, **choices)) if bands else None
-    return shown_chart(draw_curves(mean_curve_figure(curves, band, start=start), arms=arms), width, title)
+    return notebook_chart(draw_curves(mean_curve_figure(curves, band, start=start), arms=arms), width, title)
 
 
 def attainment(
@@ -124,7 +124,7 @@ def attainment(
     if isinstance(of, AttainmentCurves):
         _refuse(what, "AttainmentCurves", references=references, goals=goals, log_time=log_time)
         last = of.frame["time"].to_numpy().max(initial=0.0) if not of.relative else 1.0
-        return shown_chart(draw_curves(attainment_figure(of, end=float(last))), width, title)
+        return notebook_chart(draw_curves(attainment_figure(of, end=float(last))), width, title)
     envelopes = _envelopes(of, what)
     if isinstance(of, Study):
         _refuse(what, "Study", references=references, goals=goals, weighting=weighting, policy=policy)
@@ -138,7 +138,7 @@ def attainment(
         arms = ()
     end = 1.0 if relative else float(envelopes.runs["horizon"].to_numpy().max())
     start = log_start(envelopes, relative=relative) if log_time else None
-    return shown_chart(draw_curves(attainment_figure(curves, end=end, start=start), arms=arms), width, title)
+    return notebook_chart(draw_curves(attainment_figure(curves, end=end, start=start), arms=arms), width, title)
 
 
 def final_gaps(of: Study | Scores, /, *, weighting: str | None = None, width: Width = None, title: Title = True) -> Any:
@@ -146,7 +146,7 @@ def final_gaps(of: Study | Scores, /, *, weighting: str | None = None, width: Wi
     scores = of.scores[0] if isinstance(of, Study) else expect(of, Scores, "final_gaps")
     declared, arms = (of.weighting, of.arms) if isinstance(of, Study) else ("panel", ())
     figure = final_gap_figure(scores, weighting=weighting or declared)
-    return shown_chart(draw_curves(figure, arms=arms), width, title)
+    return notebook_chart(draw_curves(figure, arms=arms), width, title)
 
 
 def score_intervals(
@@ -163,7 +163,7 @@ def score_intervals(
     found = of.intervals if isinstance(of, Study) and intervals is None else intervals
     order = order_arms(summary, tier_two=tier_two)
     arms = of.arms if isinstance(of, Study) else ()
-    return shown_chart(draw_intervals(interval_figure(summary, found, order), arms=arms), width, title)
+    return notebook_chart(draw_intervals(interval_figure(summary, found, order), arms=arms), width, title)
 
 
 def contrasts(of: Study | Contrasts, reference: Label = None, /, *, width: Width = None, title: Title = True) -> Any:
@@ -175,7 +175,7 @@ def contrasts(of: Study | Contrasts, reference: Label = None, /, *, width: Width
         reference, descriptive, of = of.scores[0].reference, of.tier_two, of.contrasts
     found = expect(of, Contrasts, "contrasts")
     figure = contrast_figure(found, _label(reference, "contrasts"), descriptive=descriptive)
-    return shown_chart(draw_contrasts(figure), width, title)
+    return notebook_chart(draw_contrasts(figure), width, title)
 
 
 def metric_sensitivity(
@@ -194,7 +194,7 @@ def metric_sensitivity(
         name, of, reference = name or names[0], analysis.metrics, analysis.labels[name or names[0]]
     found = expect(of, MetricSensitivity, "metric_sensitivity")
     figure = slope_figure(found, str(name), _label(reference, "metric_sensitivity"))
-    return shown_chart(draw_slopes(figure, arms=_arms(analysis)), width, title)
+    return notebook_chart(draw_slopes(figure, arms=_arms(analysis)), width, title)
 
 
 def reference_shift(
@@ -214,7 +214,7 @@ def reference_shift(
         of, before, after = analysis.references, labels[0], labels[-1]  # type: ignore[assignment]
     found = expect(of, ReferenceSensitivity, "reference_shift")
     ends = [_label(label, "reference_shift") for label in (before, after)]
-    return shown_chart(draw_shift(shift_figure(found, *ends, kernel=kernel)), width, title)
+    return notebook_chart(draw_shift(shift_figure(found, *ends, kernel=kernel)), width, title)
 
 
 def complementarity(
@@ -226,7 +226,7 @@ def complementarity(
         of, scores = analysis.complementarity, analysis.folded_scores
     found = expect(of, Complementarity, "complementarity")
     figure = segment_figure(found, expect(scores, Scores, "complementarity: scores"))
-    return shown_chart(draw_segments(figure, arms=_arms(analysis)), width, title)
+    return notebook_chart(draw_segments(figure, arms=_arms(analysis)), width, title)
 
 
 def health(
@@ -238,7 +238,7 @@ def health(
     if analysis is not None:
         of, validation, checker = analysis.health, analysis.study.envelopes.validation, analysis.study.checker
     figure = health_figure(expect(of, Health, "health"), validation=validation, checker=checker)
-    return shown_chart(draw_health(figure, arms=_arms(analysis)), width, title)
+    return notebook_chart(draw_health(figure, arms=_arms(analysis)), width, title)
 
 
 def horizon_sweep(
@@ -260,7 +260,7 @@ def horizon_sweep(
         _refuse("horizon_sweep", "HorizonSweep", log_time=log_time)
     sweep = expect(of, HorizonSweep, "horizon_sweep")
     figure = sweep_figure(sweep, _label(reference, "horizon_sweep"), start=start)
-    return shown_chart(draw_sweep(figure, arms=_arms(analysis)), width, title)
+    return notebook_chart(draw_sweep(figure, arms=_arms(analysis)), width, title)
 
 
 def performance_profile(
@@ -271,7 +271,7 @@ def performance_profile(
     if analysis is not None:
         of, reference = analysis.profile, analysis.study.scores[0].reference
     figure = profile_figure(expect(of, Profiles, "performance_profile"), _label(reference, "performance_profile"))
-    return shown_chart(draw_curves(figure, arms=_arms(analysis)), width, title)
+    return notebook_chart(draw_curves(figure, arms=_arms(analysis)), width, title)
 
 
 def gap_area(
@@ -294,7 +294,7 @@ def gap_area(
         kernel, references, policy = kernel or of.kernels[0], of.snapshot, of.references[0].policy
     snapshot = _snapshot(references, "gap_area")
     figure = area_figure(envelopes, snapshot, run, kernel=kernel or "squeezed", policy=policy)
-    return shown_chart(draw_area(figure), width, title)
+    return notebook_chart(draw_area(figure), width, title)
 
 
 def write(

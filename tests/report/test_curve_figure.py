@@ -3,7 +3,7 @@ import polars as pl
 
 from gapline import figures
 from gapline.report import curve_figure
-from gapline.report.curve_figure import CurveFigure, attainment_figure, draw_curves, mean_curve_figure, thinned
+from gapline.report.curve_figure import CurveFigure, attainment_figure, draw_curves, mean_curve_figure, thin_curves
 from gapline.report.curves import study_attainment, study_mean_curve
 from gapline.report.figures import distributions
 from report.report_studies import synthetic
@@ -24,7 +24,7 @@ def test_long_curves_fit_a_notebook_and_keep_their_ends():
         pl.DataFrame({"series": [f"arm {k}"] * 3000, "time": np.arange(3000.0) + k, "value": np.linspace(1, 0, 3000)})
         for k in range(12)
     ]
-    thin = thinned(pl.concat(parts))
+    thin = thin_curves(pl.concat(parts))
     assert thin.height <= 5000
     ends = thin.group_by("series").agg(first=pl.col("time").min(), last=pl.col("time").max())
     assert {name: (first, last) for name, first, last in ends.iter_rows()} == {

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gapline.report.canvas import Canvas
 from gapline.report.drawing import alt, style, titled
-from gapline.report.fit_chart import GREYS, drawn_width, fit_spec, words_of
+from gapline.report.fit_chart import GREYS, fit_spec, svg_width, words_of
 from gapline.report.looks import COLOURS
 
 
@@ -27,7 +27,7 @@ def test_a_drawing_is_as_wide_as_asked_and_its_letters_keep_their_size():
     spec = bars(["a", "bc"])
     before = copy.deepcopy(spec)
     widths = {width: drawn(spec, width=width) for width in (8.5, 12.0, 17.5)}
-    assert all(width * 96 / 2.54 - 4 <= drawn_width(one) <= width * 96 / 2.54 for width, one in widths.items())
+    assert all(width * 96 / 2.54 - 4 <= svg_width(one) <= width * 96 / 2.54 for width, one in widths.items())
     assert len({tuple(sorted(set(re.findall(r'font-size="(\d+)px"', one)))) for one in widths.values()}) == 1
     assert spec == before, "what was given is not changed"
 

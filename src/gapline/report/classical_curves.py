@@ -11,7 +11,7 @@ from gapline.errors import UsageError
 from gapline.measures.attainment_surface import AttainmentDifference, attainment_difference, attainment_surface
 from gapline.measures.running_times import TARGETS, target_ecdf
 from gapline.report.canvas import log_words
-from gapline.report.curve_figure import CurveFigure, draw_column, thinned, time_axis
+from gapline.report.curve_figure import CurveFigure, draw_column, thin_curves, time_axis
 from gapline.report.curves import series_documents
 from gapline.report.drawing import style
 from gapline.report.figures.attainment_difference import (
@@ -114,14 +114,14 @@ class ClassicalCurve:
         clock = "time t/Γ" if self.study.relative else "time"
         axis: dict[str, Any] = {"start": 0.0, "end": self.end} | time_axis(clock, self.start, self.end)
         if self.kind == "target-ecdf":
-            data = thinned(self.frame, self.start, by=("arm",), end=self.end)
+            data = thin_curves(self.frame, self.start, by=("arm",), end=self.end)
             title = "Target ECDF: share of goals attained, larger is better"
             axis |= {"value_title": "share of (run, goal) pairs", "shares": True}
             return [CurveFigure(data, title, self.caption(), **axis)]
         figures = []
         for level in self.frame["level"].unique().sort().to_list():
             part = self.frame.filter(level=level).select(series="arm", time="time", value="gap")
-            data = thinned(part, self.start, end=self.end)
+            data = thin_curves(part, self.start, end=self.end)
             title = f"Raw gap attained by {100 * level:g} % of the runs, smaller is better"
             figures.append(CurveFigure(data, title, self.caption(), value_title="raw gap", **axis))
         return figures

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.report.canvas import drawn_from, log_words
+from gapline.report.canvas import log_words, start_at
 from gapline.report.drawing import Figure, alt, line_look, step_lines, style, titled
 from gapline.report.looks import COLOURS, DASHES, LEADERS, Look, grey_words, leading, looks_of
 from gapline.report.numbers import goal_words
@@ -95,13 +95,13 @@ def _steps(
     band_words: str,
 ) -> dict[str, Any]:
     """Return data, caption, bands and time axis of curves whose series are in the columns `by` of the frame."""
-    data = thinned(frame, start, by=by, end=end)
+    data = thin_curves(frame, start, by=by, end=end)
     said = f"; {band_words}" if bands is not None and band_words else ""
     said += log_words(start, "of the horizon" if curves.relative else curves.reading.time_unit)
     return {
         "data": data,
-        "caption": curves.caption() + said + thinned_words(frame, data, many=many),
-        "bands": None if bands is None else drawn_from(_named(bands, curves.by), start, "series"),
+        "caption": curves.caption() + said + thinning_note(frame, data, many=many),
+        "bands": None if bands is None else start_at(_named(bands, curves.by), start, "series"),
         **time_axis("time t/Γ" if curves.relative else "time (s)", start, end),
     }
 
@@ -248,16 +248,16 @@ def _drawn_rows(time: NDArray[np.float64], series: int, start: float | None, las
     return rows if stride <= 1 else np.append(rows[:-1:stride], rows[-1])
 
 
-def thinned_words(whole: pl.DataFrame, drawn: pl.DataFrame, *, many: int) -> str:
+def thinning_note(whole: pl.DataFrame, drawn: pl.DataFrame, *, many: int) -> str:
     """Say in a caption how many of very many breakpoints are drawn; empty where they are not that many.
 
-    >>> thinned_words(pl.DataFrame({"x": range(6001)}), pl.DataFrame({"x": range(1501)}), many=5000)
+    >>> thinning_note(pl.DataFrame({"x": range(6001)}), pl.DataFrame({"x": range(1501)}), many=5000)
     '; drawn at 1,501 of 6,001 breakpoints'
     """
     return f"; drawn at {drawn.height:,} of {whole.height:,} breakpoints" if whole.height > many else ""
 
 
-def thinned(
+def thin_curves(
     data: pl.DataFrame, start: float | None = None, *, by: Sequence[str] = ("series",), end: float | None = None
 ) -> pl.DataFrame:
     """Leave out breakpoints that no screen can show; the ends of every series stay.
@@ -266,7 +266,7 @@ def thinned(
     and hold their last values to an `end`. Their rows lie together: of millions of them some thousands are copied.
 
     >>> frame = pl.DataFrame({"series": ["a"] * 6001, "time": range(6001), "value": range(6001)})
-    >>> thinned(frame).height, thinned(frame)["time"][-1]
+    >>> thin_curves(frame).height, thin_curves(frame)["time"][-1]
     (1501, 6000)
     """
     if not data.height:

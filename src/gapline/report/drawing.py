@@ -18,7 +18,7 @@ from gapline.errors import EnvironmentLacksError, UsageError, listing
 from gapline.files.atomic_write import write_atomically
 from gapline.files.memory import give_back
 from gapline.report.canvas import Canvas, text_width
-from gapline.report.fit_chart import Words, drawn_width, fit_spec, words_of
+from gapline.report.fit_chart import Words, fit_spec, svg_width, words_of
 from gapline.report.looks import Look, looks_of, with_grey
 from gapline.text import printable
 
@@ -45,11 +45,11 @@ class About(NamedTuple):
         return "\n".join([*said, "\n".join(map(printable, self.provenance)) + "\n"])
 
 
-def finished_svg(drawing: str, about: About, width: float | None) -> str:
+def annotate_svg(drawing: str, about: About, width: float | None) -> str:
     """Fix the width of every text, so that no font of a reader cuts it; add words, provenance and the width in cm."""
     fixed = re.sub(r"<text ([^>]*[^>/])>(.*?)</text>", _fixed_text, drawing, flags=re.DOTALL)
     fixed = fixed.replace('font-family="sans-serif"', f'font-family="{FAMILIES}"')
-    head, start, rest = sized_svg(fixed, width).partition(">")
+    head, start, rest = set_svg_width(fixed, width).partition(">")
     said = f"<title>{escape(about.title)}</title><desc>{escape(about.text())}</desc>" if about.words else ""
     lines = "".join(f"<line>{escape(printable(line))}</line>" for line in about.provenance)
     return (
@@ -57,7 +57,7 @@ def finished_svg(drawing: str, about: About, width: float | None) -> str:
     )
 
 
-def sized_svg(drawing: str, width: float | None) -> str:
+def set_svg_width(drawing: str, width: float | None) -> str:
     """Give a drawing its width in centimetres, where it has one."""
     head, start, rest = drawing.partition(">")
     sizes = re.search(r' width="([\d.]+)" height="([\d.]+)"', head)
@@ -90,7 +90,7 @@ def _fixed_text(found: re.Match[str]) -> str:
     return f"<text {attributes}{length(inside)}>{inside}</text>"
 
 
-def finished_png(data: bytes, about: About, density: float) -> bytes:
+def annotate_png(data: bytes, about: About, density: float) -> bytes:
     """Add words and provenance as text chunks, and the pixels per inch, behind the header."""
     per_metre = round(density / 0.0254)
     chunks = [_chunk(b"pHYs", struct.pack(">IIB", per_metre, per_metre, 1))]
@@ -108,7 +108,7 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
-def finished_pdf(data: bytes, about: About) -> bytes:
+def annotate_pdf(data: bytes, about: About) -> bytes:
     """Add words and provenance to the document's information, as an update behind it."""
     trailer = data[data.rfind(b"trailer") :]
     size, root = re.search(rb"/Size (\d+)", trailer), re.search(rb"/Root (\d+ \d+ R)", trailer)
@@ -329,18 +329,18 @@ def write_drawing(
     about = About(words_of(spec), tuple(provenance))
     drawing = number_anew(fit_spec(spec, chosen, vl_convert.vegalite_to_svg))
     # As many pixels as print needs, on the width that was asked for, or two for one of a screen.
-    scale = 2.0 if chosen.pixels is None else DOTS / 96 * chosen.pixels / drawn_width(drawing)
+    scale = 2.0 if chosen.pixels is None else DOTS / 96 * chosen.pixels / svg_width(drawing)
     for path, form in zip(paths, forms, strict=True):
         data: bytes | str
         if form == "svg":
-            data = finished_svg(drawing, about, chosen.width)
+            data = annotate_svg(drawing, about, chosen.width)
         elif form == "png":
             density = 96 * scale if chosen.pixels is None else DOTS
-            data = finished_png(vl_convert.svg_to_png(drawing, scale=scale), about, density)
+            data = annotate_png(vl_convert.svg_to_png(drawing, scale=scale), about, density)
         else:
             # A pixel becomes a point there, of which there are 72 to an inch and not 96.
             width = None if chosen.width is None else chosen.width * 72 / 96
-            data = finished_pdf(vl_convert.svg_to_pdf(sized_svg(drawing, width)), about)
+            data = annotate_pdf(vl_convert.svg_to_pdf(set_svg_width(drawing, width)), about)
         write_file(path, data)
     # A drawing takes some 30 MB, of which nothing is needed any more.
     give_back()

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from gapline.report.canvas import FONT_SIZE, Canvas, broken_lines, text_width
+from gapline.report.canvas import FONT_SIZE, Canvas, break_lines, text_width
 from gapline.report.looks import COLOURS
 from gapline.report.writers.terminal import short_names
 
@@ -120,7 +120,7 @@ def _of_width(
     # Titles are broken to the width already: as wide as the whole, they would hide how wide the plots are.
     of_headings = set(map(id, headings))
     hidden = [(node, node.pop("title")) for node in _views(spec) if "title" in node and id(node) not in of_headings]
-    share = _best_share(lambda share: drawn_width(drawn(share)), wanted) if sizes else 1.0
+    share = _best_share(lambda share: svg_width(drawn(share)), wanted) if sizes else 1.0
     for node, title in hidden:
         node["title"] = title
     return drawn(share)
@@ -168,7 +168,7 @@ def _stack(spec: dict[str, Any], wanted: float) -> None:
                 part["width"] = max(widths, default=EACH)
 
 
-def drawn_width(drawing: str) -> float:
+def svg_width(drawing: str) -> float:
     """Return the width of a drawing in pixels."""
     found = re.search(r'<svg[^>]*? width="([\d.]+)"', drawing)
     assert found is not None
@@ -214,7 +214,7 @@ def _set_titles(spec: dict[str, Any], canvas: Canvas, enlarge: float) -> None:
 
 
 def _folded(text: str | list[str], room: float, size: float, *, bold: bool = False, marks: bool = False) -> list[str]:
-    return broken_lines(_joined(text), room, lambda part: text_width(part, size, bold=bold), marks=marks)
+    return break_lines(_joined(text), room, lambda part: text_width(part, size, bold=bold), marks=marks)
 
 
 def _fold_headings(headings: list[dict[str, Any]]) -> None:

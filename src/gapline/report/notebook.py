@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gapline.report.canvas import Canvas, parse_width
-from gapline.report.drawing import About, alt, converter, finished_svg, number_anew, printable_chart, style, write_file
+from gapline.report.drawing import About, alt, annotate_svg, converter, number_anew, printable_chart, style, write_file
 from gapline.report.fit_chart import fit_spec, fit_views, words_of
 
 RENDERER = "gapline"
@@ -15,7 +15,7 @@ RENDERER = "gapline"
 SPECIFICATION = "application/vnd.vegalite.v6+json"
 
 
-def shown_chart(chart: Any, width: str | float | None, title: str | bool) -> Any:
+def notebook_chart(chart: Any, width: str | float | None, title: str | bool) -> Any:
     """Return a chart of a width in centimetres, under another title or none, that shows itself without a network."""
     show_offline()
     found = chart if title is True else _titled(chart, title)
@@ -69,7 +69,7 @@ def _bundle(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
     drawing = number_anew(fit_spec(plain, Canvas(caption=True), _lay_out))
     return {
         SPECIFICATION: plain,
-        "image/svg+xml": finished_svg(drawing, About(words_of(plain)), None),
+        "image/svg+xml": annotate_svg(drawing, About(words_of(plain)), None),
         "text/plain": "; ".join(words.title for words in words_of(plain)) or "a chart",
     }
 

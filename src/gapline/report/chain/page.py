@@ -13,7 +13,7 @@ from gapline.references.snapshot import parse_moment
 from gapline.report.drawing import write_file
 from gapline.report.looks import COLOURS
 from gapline.report.page.encode import compress
-from gapline.report.page.seal import joined_script, read_part, script_json, seal_page
+from gapline.report.page.seal import join_scripts, read_part, script_json, seal_page
 from gapline.text import counted, printable
 
 # A store may have thousands of commits, and a value a long source: older commits and the ends of sources stay out.
@@ -150,7 +150,7 @@ def build_chain(log: SnapshotLog, /) -> str:
 def chain_script() -> str:
     """Return the page's own script: its files, joined."""
     shared = [read_part(f"script/{name}.js") for name in _SHARED]
-    return joined_script([*shared, read_part("chain.js", room=_ROOM)])
+    return join_scripts([*shared, read_part("chain.js", room=_ROOM)])
 
 
 def _words(log: SnapshotLog) -> dict[str, Any]:

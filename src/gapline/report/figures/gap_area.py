@@ -11,7 +11,7 @@ from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
 from gapline.references.choice import label_reference
 from gapline.references.snapshot import Snapshot
-from gapline.report.curve_figure import thinned
+from gapline.report.curve_figure import thin_curves
 from gapline.report.drawing import Figure, alt, step_lines, titled, zero_line
 from gapline.scoring.integral import primal_integral
 from gapline.scoring.kernels import parse_kernel
@@ -69,7 +69,7 @@ def area_figure(
 
 def draw_area(figure: AreaFigure) -> Any:
     """Draw the gap as steps, the area above zero light and the area below it dark."""
-    rows = thinned(figure.data.select(pl.lit("run").alias("series"), "time", value="gap")).rename({"value": "gap"})
+    rows = thin_curves(figure.data.select(pl.lit("run").alias("series"), "time", value="gap")).rename({"value": "gap"})
     sides = {ABOVE: pl.col("gap").clip(lower_bound=0.0), BELOW: pl.col("gap").clip(upper_bound=0.0)}
     shaded = rows.select("time", **sides)
     shaded = shaded.unpivot([ABOVE, BELOW], index="time", variable_name="side", value_name="gap")

@@ -92,12 +92,12 @@ def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /, *, log_t
         name = "attainment-difference" + (f"-{number}" if number > 1 else "")
         charts[name] = draw_difference(difference_figure(pair, replace(study.reading, weighting=None).line()), **arms)
     if bounded:
-        area = area_figure(study.envelopes, entry.snapshot, telling_run(study), kernel=kernel, policy=entry.policy)
+        area = area_figure(study.envelopes, entry.snapshot, example_run(study), kernel=kernel, policy=entry.policy)
         charts["gap-area"] = draw_area(area)
     return charts
 
 
-def telling_run(study: Study) -> RunKey:
+def example_run(study: Study) -> RunKey:
     """Choose the run to draw alone: of those that end below their reference the lowest one, else the median score."""
     order = list(RUN_KEY)
     frame = study.scores[0].frame

@@ -115,7 +115,7 @@ def page_script(names: tuple[str, ...] = SCRIPTS) -> str:
     """Return the page's own script: its files, joined, and what its worker runs as a function that nobody calls."""
     judge = "\n".join(seal.read_part(f"script/{name}.js") for name in JUDGE_SCRIPTS)
     parts = [f'function judgeScope() {{\n"use strict";\n{judge}}}\n']
-    return seal.joined_script([*parts, *(seal.read_part(f"script/{name}.js") for name in names)])
+    return seal.join_scripts([*parts, *(seal.read_part(f"script/{name}.js") for name in names)])
 
 
 # Behind those of the report, which draw and print; `begin` is that of the live page.

@@ -58,7 +58,7 @@ def script_json(value: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def joined_script(parts: list[str]) -> str:
+def join_scripts(parts: list[str]) -> str:
     """Join script files in one scope of their own: later ones use what earlier ones define."""
     # In a block, so that no name of ours meets one of Vega's.
     return '"use strict";\n{\n' + "\n".join(parts) + "}\n"

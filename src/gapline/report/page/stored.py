@@ -132,7 +132,7 @@ MOST_UNIT_VALUES, MOST_PANEL_VALUES, MOST_PAIRS = 150_000, 150_000, 2000
 MOST_INSTANCES, MOST_PANELS = 1000, 1000
 
 
-class Carried(NamedTuple):
+class PageUnits(NamedTuple):
     """Which instances and panels a page carries, by their numbers, in order."""
 
     units: Integers
@@ -142,16 +142,16 @@ class Carried(NamedTuple):
 def stored_data(study: Study, *, log_time: bool = False) -> PageData:
     """Collect the head, and every number that the page can be asked for in one block."""
     cells = build_cells(study.scores[0].frame)
-    carried = choose_carried(study, cells)
+    chosen = choose_units(study, cells)
     pairs = page_pairs(study, cells)
     columns = [reference_column(entry.snapshot, study.envelopes) for entry in study.references]
-    row_of_unit = np.unique(cells.unit, return_index=True)[1][carried.units]
-    names = [cells.units[unit][1] for unit in carried.units.tolist()]
+    row_of_unit = np.unique(cells.unit, return_index=True)[1][chosen.units]
+    names = [cells.units[unit][1] for unit in chosen.units.tolist()]
     # Nothing was rounded here, so references are as they are.
     exact = [Grid(0, exact=True)] * len(names)
     curves = curves_at_moments(study, cells.arm, len(cells.arms))
     head = page_document(study, cells) | {
-        "units": {"name": names, "panel": cells.panel[carried.units].tolist()},
+        "units": {"name": names, "panel": cells.panel[chosen.units].tolist()},
         "snapshots": snapshot_words(study, names, [column[row_of_unit] for column in columns], exact),
         "logTime": {
             "seconds": log_start(study.envelopes),
@@ -167,7 +167,7 @@ def stored_data(study: Study, *, log_time: bool = False) -> PageData:
     head["stored"] = {
         "runs": study.envelopes.runs.height,
         "instances": len(cells.units),
-        "panelsShown": len(carried.panels),
+        "panelsShown": len(chosen.panels),
         "pairsShown": len(pairs),
         "pairs": len(cells.arms) * (len(cells.arms) - 1) // 2,
         "moments": len(curves.time),
@@ -178,8 +178,8 @@ def stored_data(study: Study, *, log_time: bool = False) -> PageData:
         "horizons": [horizons.min(), horizons.max()],
         "missing": [[s.frame[name].null_count() for name in study.kernels] for s in study.scores],
         "arms": arm_numbers(study),
-        "panels": panel_numbers(study, cells, carried.panels),
-        "units": unit_numbers(study, cells, carried.units),
+        "panels": panel_numbers(study, cells, chosen.panels),
+        "units": unit_numbers(study, cells, chosen.units),
         "pairs": pair_numbers(study, cells, pairs),
         "curves": curves._asdict(),
     }
@@ -187,7 +187,7 @@ def stored_data(study: Study, *, log_time: bool = False) -> PageData:
     return PageData(head, {"stored": encode.compress(text.encode("utf-8"))})
 
 
-def choose_carried(study: Study, cells: Cells) -> Carried:
+def choose_units(study: Study, cells: Cells) -> PageUnits:
     """Choose the instances on which the compared arms differ most, and the panels with the most instances."""
     per_row = len(cells.arms) * len(study.kernels) * len(study.references)
     compared = [k for k, arm in enumerate(cells.arms) if arm in (study.ranked_arms or study.tier_one)]
@@ -196,7 +196,7 @@ def choose_carried(study: Study, cells: Cells) -> Carried:
     spread = np.fmax.reduce(means, axis=0, initial=-np.inf) - np.fmin.reduce(means, axis=0, initial=np.inf)
     units = _largest(spread, min(MOST_INSTANCES, max(1, MOST_UNIT_VALUES // per_row)))
     sizes = np.bincount(cells.panel, minlength=len(cells.panels)).astype(np.float64)
-    return Carried(units, _largest(sizes, min(MOST_PANELS, max(1, MOST_PANEL_VALUES // (2 * per_row)))))
+    return PageUnits(units, _largest(sizes, min(MOST_PANELS, max(1, MOST_PANEL_VALUES // (2 * per_row)))))
 
 
 def _largest(values: Floats, most: int) -> Integers:
