@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gapline.contract.argument_checks import expect
+from gapline.contract.argument_checks import expect, several
 from gapline.contract.reading import ReferenceLabel
 from gapline.contract.tables import RunKey
 from gapline.contract.version import VERSION
@@ -86,7 +86,7 @@ def mean_convergence(
     Of a study, of envelopes against references, or of curves that `gl.mean_curve` made. What a study declares holds
     for its own: `kernel`, `weighting` and `policy` are of envelopes.
     """
-    what, keys = "mean_convergence", [by] if isinstance(by, str) else list(by)
+    what, keys = "mean_convergence", several(by)
     if isinstance(of, MeanCurves):
         _refuse(what, "MeanCurves", references=references, kernel=kernel, bands=bands, log_time=log_time)
         return notebook_chart(draw_curves(mean_curve_figure(of)), width, title)
@@ -120,7 +120,7 @@ def attainment(
     title: Title = True,
 ) -> Any:
     """Draw the share of runs that have reached a goal by each time; of what `mean_convergence` takes."""
-    what, keys = "attainment", [by] if isinstance(by, str) else list(by)
+    what, keys = "attainment", several(by)
     if isinstance(of, AttainmentCurves):
         _refuse(what, "AttainmentCurves", references=references, goals=goals, log_time=log_time)
         last = of.frame["time"].to_numpy().max(initial=0.0) if not of.relative else 1.0
@@ -130,12 +130,9 @@ def attainment(
         _refuse(what, "Study", references=references, goals=goals, weighting=weighting, policy=policy)
         curves, arms = study_attainment(of, by=keys, relative=relative), of.arms
     else:
-        wanted = [goals] if isinstance(goals, int | float) else list(goals or (0.01,))
-        curves = attainment_curve(
-            envelopes, _snapshot(references, what), goals=wanted, by=keys, weighting=weighting or "panel",
-            relative=relative, policy=policy,
-        )  # fmt: skip
-        arms = ()
+        snapshot, wanted, arms = _snapshot(references, what), several([] if goals is None else goals) or [0.01], ()
+        choices: dict[str, Any] = {"weighting": weighting or "panel", "relative": relative, "policy": policy}
+        curves = attainment_curve(envelopes, snapshot, goals=wanted, by=keys, **choices)
     end = 1.0 if relative else float(envelopes.runs["horizon"].to_numpy().max())
     start = log_start(envelopes, relative=relative) if log_time else None
     return notebook_chart(draw_curves(attainment_figure(curves, end=end, start=start), arms=arms), width, title)

@@ -1,6 +1,5 @@
 """The page of a chain of snapshots: who improved which value, and when."""
 
-import json
 from collections import Counter
 from dataclasses import replace
 from functools import cache
@@ -12,7 +11,7 @@ from gapline.references.history import SnapshotLog, Step, link_facts
 from gapline.references.snapshot import parse_moment
 from gapline.report.drawing import write_file
 from gapline.report.looks import COLOURS
-from gapline.report.page.encode import compress
+from gapline.report.page.encode import compress_json
 from gapline.report.page.seal import join_scripts, read_part, script_json, seal_page
 from gapline.text import counted, printable
 
@@ -50,10 +49,9 @@ def chain_data(log: SnapshotLog) -> ChainData:
                 columns[name].append(known.setdefault(short, len(known)))
     listed = {f"{name}s": list(known) for name, known in texts.items()}
     document = {"instances": names, "counts": counts} | columns | listed
-    encoded = json.dumps(document, allow_nan=False, separators=(",", ":")).encode("utf-8")
     dated = all(event["time"] is not None for event in events)
     head = {"events": events, "dated": dated, "colours": list(COLOURS), "leftOut": left_out, "dropped": dropped}
-    return ChainData(head, compress(encoded))
+    return ChainData(head, compress_json(document))
 
 
 def before_first(log: SnapshotLog) -> SnapshotLog:

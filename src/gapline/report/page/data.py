@@ -1,6 +1,5 @@
 """What the page is told: a small head that is read at once, and compressed blocks that are decoded afterwards."""
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -81,14 +80,15 @@ def page_data(study: Study, *, log_time: bool = False, most: float = math.inf) -
     # As the page rounds its steps: the first is not after the beginning of the axis.
     start = log_start(envelopes)
     snapped = float(clock.snap(np.array([start]))[0])
+    names = [name for _, name in cells.units]
     head = page_document(study, cells) | {
         "units": {
-            "name": [name for _, name in cells.units],
+            "name": names,
             "panel": cells.panel.tolist(),
             "decimals": [grid.decimals for grid in grids],
             "exact": [grid.exact for grid in grids],
         },
-        "snapshots": snapshot_words(study, [name for _, name in cells.units], by_unit, grids),
+        "snapshots": snapshot_words(study, names, by_unit, grids),
         "kernels": kernels,
         "clock": {"decimals": clock.decimals, "exact": clock.exact},
         "logTime": {
@@ -99,12 +99,7 @@ def page_data(study: Study, *, log_time: bool = False, most: float = math.inf) -
         "blocks": {"steps": block.columns, "others": others.columns},
     }
     table = _runs_table(runs[order.tolist()], cells, order, beside)
-    blocks = {
-        "runs": encode.compress(json.dumps(table, allow_nan=False, separators=(",", ":")).encode("utf-8")),
-        "steps": text,
-        "others": others.encode(),
-    }
-    return PageData(head, blocks)
+    return PageData(head, {"runs": encode.compress_json(table), "steps": text, "others": others.encode()})
 
 
 def page_document(study: Study, cells: Cells, /) -> dict[str, Any]:

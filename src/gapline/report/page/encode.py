@@ -1,11 +1,12 @@
 """Steps of runs as the page carries them: delta-encoded on a decimal grid, compressed, in pieces."""
 
 import base64
+import json
 import math
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,6 +166,11 @@ def compress(*parts: bytes | bytearray) -> str:
     packer = zlib.compressobj(LEVEL)
     packed = [*map(packer.compress, parts), packer.flush()]
     return base64.b64encode(b"".join(packed)).decode("ascii")
+
+
+def compress_json(document: Any) -> str:
+    """Return a document as JSON, compressed in the same way."""
+    return compress(json.dumps(document, allow_nan=False, separators=(",", ":")).encode("utf-8"))
 
 
 class Piece(NamedTuple):

@@ -1,6 +1,5 @@
 """The page of a very large study: means, counts and pairs, and curves at a few hundred moments."""
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -183,8 +182,7 @@ def stored_data(study: Study, *, log_time: bool = False) -> PageData:
         "pairs": pair_numbers(study, cells, pairs),
         "curves": curves._asdict(),
     }
-    text = json.dumps(stored, allow_nan=False, separators=(",", ":"))
-    return PageData(head, {"stored": encode.compress(text.encode("utf-8"))})
+    return PageData(head, {"stored": encode.compress_json(stored)})
 
 
 def choose_units(study: Study, cells: Cells) -> PageUnits:
