@@ -46,3 +46,15 @@ def test_a_caption_says_when_few_of_very_many_breakpoints_are_drawn(monkeypatch)
     assert figure.caption.endswith(f"; drawn at {figure.data.height:,} of {curves.frame.height:,} breakpoints")
     assert "breakpoints" in attainment_figure(attained, end=1.0).caption
     assert "breakpoints" in distributions.final_gap_figure(study.scores[0]).caption
+
+
+def test_a_figure_without_a_curve_is_drawn():
+    """Of a share of the runs that no arm attains there is nothing but the axes."""
+    none = pl.DataFrame(schema={"series": pl.String, "time": pl.Float64, "value": pl.Float64})
+    figure = CurveFigure(thin_curves(none, end=5.0), "title", "caption", start=0.0, end=5.0)
+    assert draw_curves(figure).to_dict()["layer"][-1]["encoding"]["color"]["scale"]["domain"] == []
+
+
+def test_curves_of_no_group_are_one_of_all():
+    steps = pl.DataFrame({"time": [0.0, 2.0], "value": [1.0, 0.5]})
+    assert thin_curves(steps, by=(), end=4.0).rows() == [("all", 0.0, 1.0), ("all", 2.0, 0.5), ("all", 4.0, 0.5)]

@@ -1,7 +1,9 @@
+import sys
+
 import pytest
 
 from gapline.contract.version import VERSION
-from gapline.errors import UsageError
+from gapline.errors import EnvironmentLacksError, UsageError
 from gapline.report.drawing import alt, look_channels, titled, write_drawing
 from gapline.report.looks import GREY, look_of
 
@@ -33,3 +35,9 @@ def test_a_chart_is_written_in_the_form_of_its_name_and_another_is_refused(tmp_p
     with pytest.raises(UsageError, match=r"got \.gif"):
         write_drawing(chart, tmp_path / "other.svg", tmp_path / "chart.gif")
     assert not (tmp_path / "other.svg").exists()
+
+
+def test_without_what_draws_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "altair", None)
+    with pytest.raises(EnvironmentLacksError, match="altair is not installed"):
+        alt.Chart()
