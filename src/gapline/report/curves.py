@@ -97,12 +97,11 @@ class CurvePair:
         """The last horizon, or 1 on relative time."""
         return max(self.mean.horizons.values(), default=0.0)
 
-    def table(self) -> pl.DataFrame:
-        """Return all numbers in one long table: curve (mean or attainment), groups, goal, time, value (+ band)."""
-        return pl.concat(self.pieces())
-
     def pieces(self) -> Iterator[pl.DataFrame]:
-        """Yield the rows of the table, of every step of a long mean curve some at a time."""
+        """Yield all numbers as rows of one long table: curve (mean or attainment), groups, goal, time, value (+ band).
+
+        Of every step of a long mean curve they come some at a time.
+        """
         mean = _labelled(self.mean.frame)
         parts = [mean, self.attainment.frame.with_columns(curve=pl.lit("attainment"))]
         if self.mean_bands is not None:
