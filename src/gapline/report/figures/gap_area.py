@@ -44,11 +44,12 @@ def area_figure(
     reference = float(reference_column(snapshot, envelopes)[row])
     horizon = float(envelopes.runs["horizon"][row])
     score: float | None = chosen.before
+    gaps = np.empty(0)
     # An empty run has that score whatever the reference is, and there may be none.
     if len(time):
         score = primal_integral(time, objective, reference=reference, horizon=horizon, kernel=chosen)
+        gaps = chosen(objective, np.full(len(objective), reference))
     assert score is not None
-    gaps = chosen(objective, np.full(len(objective), reference)) if len(objective) else np.empty(0)
     # Feasible at time 0: there is no time before the first incumbent to draw.
     start = int(len(time) > 0 and time[0] == 0)
     values = np.append(chosen.before, gaps)[start:]

@@ -33,13 +33,12 @@ class CutoffFigure(Figure):
 
 def cutoff_figure(found: CutoffSweep, reference: ReferenceLabel, *, unit: str = "s") -> CutoffFigure:
     """Return the curves on a fine grid, the scores under the declared weight, and every swap on the grid's span."""
-    data = found.fine()
     inside = [swap for swap in found.swaps or () if swap.cutoff <= found.cutoffs[-1]]
     rows = [(s.kind, s.cutoff, f"{s.below} better below, {s.above} above") for s in inside]
     schema = {"kind": pl.String, "cutoff": pl.Float64, "pair": pl.String}
     exact = "exact swaps of two arms, marked by rules" if found.swaps is not None else "horizons differ: at the cutoffs"
     return CutoffFigure(
-        data=data,
+        data=found.fine(),
         baseline=pl.DataFrame({"arm": list(found.baseline), "score": list(found.baseline.values())}),
         swaps=pl.DataFrame(rows, schema=schema, orient="row"),
         title="The mean score under logarithmic weights, by their cutoff: smaller is better",
