@@ -83,7 +83,6 @@ def assemble(
     run: NDArray[np.integer[Any]],
     columns: dict[str, NDArray[Any]],
     counts: NDArray[np.int64] | None = None,
-    ends: Mapping[str, tuple[float, float]] | None = None,
     reasons: Sequence[str] | NDArray[Any] | pl.Series | None = None,
     sources: Sequence[str] = (),
     facts: Mapping[str, str] | None = None,
@@ -94,9 +93,9 @@ def assemble(
 ) -> Campaign:
     """Order runs by key and events by time, reject and count.
 
-    Event k belongs to row `run[k]` of `runs`; where there are `counts`, block k of so many events does. `ends` are the
-    least and the greatest stamp and objective, where they are known. Before the events of a run are sorted by time,
-    `out_of_order` is called with the run of each event and the columns, both in the order of the source.
+    Event k belongs to row `run[k]` of `runs`; where there are `counts`, block k of so many events does. Before the
+    events of a run are sorted by time, `out_of_order` is called with the run of each event and the columns, both in the
+    order of the source.
     """
     order = runs.select(RUN_KEY).with_row_index("_row").sort(RUN_KEY)["_row"].to_numpy()
     # Half the memory of 64 bits, and no campaign has two billion runs.
@@ -104,7 +103,7 @@ def assemble(
     size = len(columns["time"])
     events = _Events(number[run] if len(run) else run.astype(np.int32), counts)
     codes, names = _encode_reasons(reasons)
-    codes, names = _reject_unusable(columns, codes, names, ends)
+    codes, names = _reject_unusable(columns, codes, names)
 
     time = columns["time"]
     # Where the time does not go on: mostly there alone where another run begins, and where it stands still.
@@ -148,7 +147,7 @@ def assemble(
         unchecked=count_codes(verdict, VerdictCode.UNCHECKED),
         unordered=unordered,
         duplicate=duplicate,
-        late=_count_late(time, horizon, events, is_candidate, None if ends is None else ends["time"][1]),
+        late=_count_late(time, horizon, events, is_candidate),
         problems=tuple(problems[:MOST_PROBLEMS]),
         problem_count=len(problems) if problem_count is None else problem_count,
         notes=tuple(notes),
@@ -255,10 +254,9 @@ def _count_late(
     horizon: NDArray[np.float64],
     events: _Events,
     is_candidate: NDArray[np.bool_] | None,
-    last: float | None,
 ) -> int:
     # Mostly the last stamp of all is not: then there is no need to look at each.
-    if not len(time) or (time.max() if last is None else last) <= horizon.min():
+    if not len(time) or time.max() <= horizon.min():
         return 0
     late = time > horizon[events.runs()]
     return int(np.count_nonzero(late if is_candidate is None else late & is_candidate))
@@ -303,24 +301,22 @@ def _encode_reasons(
     return codes.to_numpy().astype(np.uint8), names
 
 
-def _is_within(ends: tuple[float, float], least: float) -> bool:
+def _is_within(column: NDArray[np.float64], least: float) -> bool:
     """Say whether all numbers are finite and none is below the least."""
     # Where there is a NaN, it is both the least and the greatest, and no comparison with it is true.
-    return bool(least <= ends[0] and ends[1] < np.inf)
+    return bool(least <= column.min() and column.max() < np.inf)
 
 
 def _reject_unusable(
     columns: dict[str, NDArray[Any]],
     codes: NDArray[np.uint8] | None,
     names: tuple[str, ...],
-    ends: Mapping[str, tuple[float, float]] | None,
 ) -> tuple[NDArray[np.uint8] | None, tuple[str, ...]]:
     """Turn candidates whose stamp or objective is no usable number into counted rejections."""
     time, objective = columns["time"], columns["objective"]
     if not len(time):
         return codes, names
-    known = ends or {"time": (time.min(), time.max()), "objective": (objective.min(), objective.max())}
-    if _is_within(known["time"], 0) and _is_within(known["objective"], -np.finfo(np.float64).max):
+    if _is_within(time, 0) and _is_within(objective, -np.finfo(np.float64).max):
         return codes, names
     verdict = columns["verdict"] = columns["verdict"].copy()
     accepted = (verdict == VerdictCode.VALID) | (verdict == VerdictCode.UNCHECKED)

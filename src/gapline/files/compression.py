@@ -179,10 +179,14 @@ def _unpacker(name: str, path: Path | str) -> tuple[Callable[[], Any], type[Exce
 
 
 PACKED = (".gz", ".zst")
-# How a file in UTF-16 begins.
 # Byte order marks, as other systems write them at the beginning of a file.
 UTF_8_MARK = b"\xef\xbb\xbf"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def text_start(content: Content) -> int:
+    """Return where the text of a file begins: behind a byte order mark, where it has one."""
+    return len(UTF_8_MARK) if content[: len(UTF_8_MARK)] == UTF_8_MARK else 0
 
 
 def as_utf8(pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -30,15 +30,17 @@ from gapline.traces.candidate_checks import (
     refuse_far_late,
     refuse_unreadable,
 )
-from gapline.traces.candidates import EVENTS, NUMBER, Candidates, Ends, Problems, as_text, read_candidates, set_aside
+from gapline.traces.candidates import EVENTS, NUMBER, Candidates, Problems, as_text, read_candidates, set_aside
 from gapline.traces.columns import PLAIN, Dialect, is_neutral, mapping, number_parts, number_seeds, shape_table
 from gapline.traces.direction import state_sense
+from gapline.traces.json_lines import OddLineError, frame_of_records, read_alike
 from gapline.traces.repeated_rows import Heads, Rows, find_equal, find_heads
 from gapline.traces.run_identity import Ladder, RowOrder, plain_setting, renumber, split_ladders, varying
-from gapline.traces.table_formats import SLICE, Cells, frame_of_records, read_all_alike, read_pieces
+from gapline.traces.table_formats import Cells, read_pieces
 from gapline.traces.time_units import ELAPSED, FIRST, IN_WORDS, since_first_row, unit_of_text
-from gapline.traces.typed_rows import OddLineError
 
+# Rows of a table that are looked at at once.
+SLICE = 1 << 18
 KNOWN_RUN = "_known"
 # Which rows are events, and which have neither a time nor an objective.
 _KEPT, _BLANK = "_kept", "_blank"
@@ -86,7 +88,8 @@ def _read_alike(content: Any, *, source: str, dialect: Dialect) -> Campaign | No
     if len(content) <= blocks.BLOCK:
         return None
     try:
-        campaign = campaign_from_pieces(read_all_alike(content, source=source), source=source, dialect=dialect)
+        pieces = (Cells(table, line) for table, line in read_alike(content, source=source))
+        campaign = campaign_from_pieces(pieces, source=source, dialect=dialect)
     except (OddLineError, TraceError):
         # How a cell is shown depends on the lines behind it too, which decide what its column is.
         return None
@@ -165,9 +168,8 @@ def _read_campaign(
     pieces: Iterable[Cells], source: str, known_runs: Sequence[int] | None, dialect: Dialect, one_run: bool
 ) -> Campaign:
     problems = Problems(source, IN_WORDS[(dialect.time_unit or "s").removesuffix(FIRST)])
-    looked_at = (part for piece in pieces for part in _as_expected(piece, dialect, source))
     events, marks = GatheredColumns(), GatheredColumns()
-    read = [_read_piece(piece, known_runs, problems, dialect, events, marks) for piece in _numbered(looked_at)]
+    read = [_read_piece(piece, known_runs, problems, dialect, events, marks) for piece in _numbered(pieces)]
     refuse_unreadable(problems)
     notes = list(dict.fromkeys(note for piece in read for note in piece.notes))
     rows = Rows(piece.heads for piece in read)
@@ -216,8 +218,7 @@ def _read_campaign(
     kept = marks.take(_KEPT) if marks.names else None
     everything = kept is None or bool(kept.all())
     columns = _take_events(events, None if everything else kept, rows, run, dialect)
-    # Known of the moments, and not of the times that become of them.
-    ends, reasons = None if dialect.from_first_row else _join_ends(read), _join_reasons(read, kept)
+    reasons = _join_reasons(read, kept)
     read.clear()
     order = RowOrder(source, dialect)
     campaign = assemble(
@@ -225,7 +226,6 @@ def _read_campaign(
         run=run[rows.which] if everything else rows.of_rows(run)[kept],
         counts=rows.counts if everything else None,
         columns=columns,
-        ends=ends,
         reasons=reasons,
         sources=[source],
         problems=problems.messages,
@@ -290,7 +290,6 @@ class _Piece(NamedTuple):
     reasons: pl.Series | None
     has_verdicts: bool
     notes: list[str]
-    ends: dict[str, Ends] | None
 
 
 def _read_piece(
@@ -302,13 +301,9 @@ def _read_piece(
     marks: GatheredColumns,
 ) -> _Piece:
     before, piece = numbered
-    table, first_line, broken, heads, _, ends = piece
-    unfolded: list[int] | None = None
-    notes: list[str] = []
-    problems.lines = range(first_line, first_line + table.height)
-    if heads is None:
-        shaped = shape_table(table, dialect, source=problems.source, first_line=first_line)
-        table, problems.lines, unfolded, notes = shaped
+    table, first_line, broken = piece
+    shaped = shape_table(table, dialect, source=problems.source, first_line=first_line)
+    table, problems.lines, unfolded, notes = shaped
     cut = None
     # Of most tables nobody asks for the place of a row.
     asked = bool(broken) or known_runs is not None
@@ -318,7 +313,7 @@ def _read_piece(
         # One row per run and a column per time: the values before the cut are whole, and what was cut is no value.
         cut = cut[kept] if unfolded is None else None
         table, problems.lines, places = table.filter(kept), np.asarray(problems.lines)[kept], places[kept]
-    found = read_candidates(table, problems, cut, {} if heads is None else ends)
+    found = read_candidates(table, problems, cut)
     known = None
     if known_runs is not None:
         known = [known_runs[before + place] for place in places.tolist()]
@@ -327,10 +322,7 @@ def _read_piece(
     rest = table.drop(EVENTS, strict=False)
     if known is not None:
         rest = rest.with_columns(pl.Series(KNOWN_RUN, known, dtype=pl.Int64))
-    if heads is None:
-        heads = find_heads(rest, problems.lines)
-    else:
-        heads = heads._replace(lines=range(first_line, first_line + table.height))
+    heads = find_heads(rest, problems.lines)
     events.add(found.columns)
     # Most traces have nothing to mark: what came before is marked with the first piece that has.
     if found.kept is not None and not marks.names:
@@ -338,33 +330,13 @@ def _read_piece(
     if marks.names:
         marks.add(_marks_of(table.height, found))
     problems.rows += table.height
-    return _Piece(heads, table.height, found.reasons, "valid" in table.columns, notes, found.ends)
+    return _Piece(heads, table.height, found.reasons, "valid" in table.columns, notes)
 
 
 def _marks_of(rows: int, found: Candidates | None = None) -> dict[str, NDArray[np.bool_]]:
     if found is None or found.kept is None or found.blank is None:
         return {_KEPT: np.ones(rows, np.bool_), _BLANK: np.zeros(rows, np.bool_)}
     return {_KEPT: found.kept, _BLANK: found.blank}
-
-
-def _as_expected(piece: Cells, dialect: Dialect, source: str) -> Iterator[Cells]:
-    """Yield a piece as it is, or with all columns in its table where these have to be looked at."""
-    return iter([piece]) if piece.heads is None or _is_plain(piece, dialect, source) else piece.whole()
-
-
-def _is_plain(piece: Cells, dialect: Dialect, source: str) -> bool:
-    """Say whether the columns of a piece are those of a trace as they are, and its heads have no candidate's."""
-    assert piece.heads is not None
-    kinds = piece.table.schema | piece.heads.table.schema
-    empty = pl.DataFrame(schema={name: kinds[name] for name in piece.names})
-    try:
-        table, _, unfolded, notes = shape_table(empty, dialect, source=source, first_line=1)
-    except TraceError:
-        # It is said of the whole.
-        return False
-    same = table.schema == empty.schema and not notes and unfolded is None
-    same &= dialect.decimal == "." and dialect.horizon_unit is None
-    return same and set(piece.table.columns) <= set(EVENTS) and not set(piece.heads.table.columns) & set(EVENTS)
 
 
 def _split(
@@ -378,17 +350,6 @@ def _split(
     stamps = None if events is None else events.whole("time")
     ladder = split_ladders(rows.expand(heads), rows.expand(keys), stamps, source=source)
     return replace(ladder, arm=ladder.arm.gather(rows.starts))
-
-
-def _join_ends(read: list[_Piece]) -> dict[str, Ends] | None:
-    """Return the least and greatest stamp and objective of all pieces; None where one of them does not say."""
-    known = [piece.ends for piece in read if piece.ends is not None]
-    if len(known) < len(read):
-        return None
-    return {
-        name: (min(ends[name][0] for ends in known), max(ends[name][1] for ends in known))
-        for name in ("time", "objective")
-    }
 
 
 def _join_reasons(read: list[_Piece], kept: NDArray[np.bool_] | None) -> pl.Series | None:
