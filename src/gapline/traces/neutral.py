@@ -223,8 +223,7 @@ def _read_campaign(
     order = RowOrder(source, dialect)
     campaign = assemble(
         runs,
-        run=run[rows.which] if everything else rows.of_rows(run)[kept],
-        counts=rows.counts if everything else None,
+        run=rows.of_rows(run) if everything else rows.of_rows(run)[kept],
         columns=columns,
         reasons=reasons,
         sources=[source],
@@ -233,6 +232,7 @@ def _read_campaign(
         notes=notes,
         # Without seeds, runs begin where time goes back; and where each run is known, nothing is to be asked.
         out_of_order=order.look if is_open else None,
+        in_place=True,
     )
     return order.settle(state_sense(campaign, dialect.sense))
 

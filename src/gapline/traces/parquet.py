@@ -66,7 +66,12 @@ class Reader(subprocess.Popen[bytes]):
 
 # One waits for the next file.
 waiting: list[Reader] = []
-atexit.register(lambda: [reader.end() for reader in waiting])
+
+
+@atexit.register
+def _end_waiting() -> None:
+    while waiting:
+        waiting.pop().end()
 
 
 def _take_reader() -> Reader | None:
