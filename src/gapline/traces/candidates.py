@@ -132,14 +132,13 @@ def as_text(cells: pl.Series) -> pl.Series:
 class Candidates(NamedTuple):
     """The columns of rows, and the reasons of those that cannot be used.
 
-    `kept` says which rows are candidates, and `blank` which have neither a time nor an objective; both are None where
-    there is nothing to say against any row.
+    `kept` says which rows are candidates, and `blank` which have neither a time nor an objective.
     """
 
     columns: dict[str, NDArray[Any]]
-    reasons: pl.Series | None = None
-    kept: NDArray[np.bool_] | None = None
-    blank: NDArray[np.bool_] | None = None
+    reasons: pl.Series | None
+    kept: NDArray[np.bool_]
+    blank: NDArray[np.bool_]
 
 
 def read_candidates(table: pl.DataFrame, problems: Problems, cut: NDArray[np.bool_] | None = None) -> Candidates:
@@ -157,7 +156,7 @@ def read_candidates(table: pl.DataFrame, problems: Problems, cut: NDArray[np.boo
     good = not (np.count_nonzero(time_state) or np.count_nonzero(objective_state) or np.count_nonzero(cut))
     if good and "reason" not in table.columns and (not len(time) or time.min() >= 0):
         problems.judged += table.height
-        return Candidates(columns)
+        return Candidates(columns, None, np.ones(table.height, np.bool_), np.zeros(table.height, np.bool_))
     no_time, no_objective = time_state == _EMPTY, objective_state == _EMPTY
     has_bound = np.isfinite(columns["bound"]) if "bound" in columns else np.zeros(table.height, np.bool_)
     bound_only = ~no_time & no_objective & has_bound & (verdict != VerdictCode.INVALID)

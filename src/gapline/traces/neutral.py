@@ -4,9 +4,9 @@ A run that captured nothing is one row with empty `time` and `objective`. Withou
 counts, and every output says so; an empty `valid` cell of a real candidate means that it is unchecked.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ from gapline.traces.candidate_checks import (
     refuse_far_late,
     refuse_unreadable,
 )
-from gapline.traces.candidates import EVENTS, NUMBER, Candidates, Problems, as_text, read_candidates, set_aside
+from gapline.traces.candidates import EVENTS, NUMBER, Problems, as_text, read_candidates, set_aside
 from gapline.traces.columns import PLAIN, Dialect, is_neutral, mapping, number_parts, number_seeds, shape_table
 from gapline.traces.direction import state_sense
 from gapline.traces.json_lines import OddLineError, frame_of_records, read_alike
@@ -78,9 +78,10 @@ def read_neutral(path: Path, *, form: str | None = None, dialect: Dialect = PLAI
             f"{path}: expected runs, got a header without rows",
             hint="a run that found nothing is one row with its arm, instance and seed, time and objective empty",
         )
-    # Nor here is a piece held that was read.
+    # Here too each piece is let go of once it is read.
     del first
-    return campaign_from_pieces(_one_by_one(head, pieces), source=str(path), dialect=dialect)
+    waiting = (head.pop(0) for _ in range(len(head)))
+    return campaign_from_pieces(chain(waiting, pieces), source=str(path), dialect=dialect)
 
 
 def _read_alike(content: Any, *, source: str, dialect: Dialect) -> Campaign | None:
@@ -94,13 +95,6 @@ def _read_alike(content: Any, *, source: str, dialect: Dialect) -> Campaign | No
         # How a cell is shown depends on the lines behind it too, which decide what its column is.
         return None
     return None if campaign.diagnostics.problem_count else campaign
-
-
-def _one_by_one(head: list[Cells], rest: Iterator[Cells]) -> Iterator[Cells]:
-    # Let go of each piece once it is read.
-    while head:
-        yield head.pop(0)
-    yield from rest
 
 
 def campaign_from_records(
@@ -131,10 +125,10 @@ def campaign_from_table(
     *,
     source: str,
     first_line: int,
-    known_runs: Sequence[int] | None = None,
     dialect: Dialect = PLAIN,
+    known_runs: Sequence[int] | None = None,
 ) -> Campaign:
-    """Turn a neutral trace into a campaign; row k is line `first_line` + k, of run `known_runs[k]` if known."""
+    """Turn a neutral trace into a campaign; row k is line `first_line` + k."""
     # In slices, which cost nothing: what is made of a slice on the way is gone before the next.
     slices = (Cells(part, first_line + n * SLICE) for n, part in enumerate(table.iter_slices(SLICE)))
     pieces = slices if table.height else iter([Cells(table, first_line)])
@@ -168,15 +162,15 @@ def _read_campaign(
     pieces: Iterable[Cells], source: str, known_runs: Sequence[int] | None, dialect: Dialect, one_run: bool
 ) -> Campaign:
     problems = Problems(source, IN_WORDS[(dialect.time_unit or "s").removesuffix(FIRST)])
-    events, marks = GatheredColumns(), GatheredColumns()
-    read = [_read_piece(piece, known_runs, problems, dialect, events, marks) for piece in _numbered(pieces)]
+    events = GatheredColumns()
+    read = [_read_piece(piece, known_runs, problems, dialect, events) for piece in pieces]
     refuse_unreadable(problems)
     notes = list(dict.fromkeys(note for piece in read for note in piece.notes))
     rows = Rows(piece.heads for piece in read)
     one_by_one = known_runs is not None or KNOWN_RUN in rows.heads.columns
     is_open = "seed" in rows.heads.columns and not one_by_one and not one_run
     if "seed" not in rows.heads.columns:
-        rows, note = _with_seeds(rows, one_by_one, *_stamps(events, marks, sort_rows=dialect.sort_rows))
+        rows, note = _with_seeds(rows, one_by_one, *_stamps(events, sort_rows=dialect.sort_rows))
         notes.append(note)
     heads = rows.heads
     keys = _read_keys(heads, rows, problems)
@@ -191,7 +185,7 @@ def _read_campaign(
     keys = keys.with_columns(arm=ladder.arm)
     if dialect.number_runs and is_open:
         rows.heads = heads.with_columns(keys.iter_columns())
-        rows, note = _split_runs(rows, *_stamps(events, marks))
+        rows, note = _split_runs(rows, *_stamps(events))
         heads = rows.heads
         keys = heads.select(RUN_KEY)
         notes.append(note)
@@ -215,15 +209,15 @@ def _read_campaign(
     notes += other_spellings(problems)
     if not has_verdicts:
         notes.append("no `valid` column: candidates count as valid because the solver said so")
-    kept = marks.take(_KEPT) if marks.names else None
-    everything = kept is None or bool(kept.all())
-    columns = _take_events(events, None if everything else kept, rows, run, dialect)
+    kept, run, columns = _take_events(events, rows.of_rows(run))
     reasons = _join_reasons(read, kept)
+    if dialect.from_first_row:
+        columns["time"] = since_first_row(columns["time"], run)
     read.clear()
     order = RowOrder(source, dialect)
     campaign = assemble(
         runs,
-        run=rows.of_rows(run) if everything else rows.of_rows(run)[kept],
+        run=run,
         columns=columns,
         reasons=reasons,
         sources=[source],
@@ -238,14 +232,14 @@ def _read_campaign(
 
 
 def _take_events(
-    events: GatheredColumns, kept: NDArray[np.bool_] | None, rows: Rows, run: NDArray[np.int32], dialect: Dialect
-) -> dict[str, NDArray[Any]]:
-    """Return the columns of the events, of all rows where none is left out."""
-    columns = {name: events.take(name) if kept is None else events.take(name)[kept] for name in events.names}
-    if dialect.from_first_row:
-        of_rows = rows.of_rows(run)
-        columns["time"] = since_first_row(columns["time"], of_rows if kept is None else of_rows[kept])
-    return columns
+    events: GatheredColumns, run: NDArray[np.int32]
+) -> tuple[NDArray[np.bool_], NDArray[np.int32], dict[str, NDArray[Any]]]:
+    """Return which rows are events, the run of each event, and their columns."""
+    kept, _ = events.take(_KEPT), events.take(_BLANK)
+    columns = {name: events.take(name) for name in events.names}
+    if kept.all():
+        return kept, run, columns
+    return kept, run[kept], {name: columns.pop(name)[kept] for name in list(columns)}
 
 
 def _with_seeds(rows: Rows, one_by_one: bool, time: NDArray[np.float64], blank: NDArray[np.bool_]) -> tuple[Rows, str]:
@@ -263,23 +257,12 @@ def _split_runs(rows: Rows, time: NDArray[np.float64], blank: NDArray[np.bool_])
     return rows.split_by(seeds), note
 
 
-def _stamps(
-    events: GatheredColumns, marks: GatheredColumns, *, sort_rows: bool = False
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _stamps(events: GatheredColumns, *, sort_rows: bool = False) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the time of each row, NaN where time may go back, and which rows have neither a time nor an objective."""
     time = events.whole("time")
-    blank = marks.whole(_BLANK) if marks.names else np.zeros(len(time), np.bool_)
     # A bound is reported by another thread, mostly.
     free = np.ones(len(time), np.bool_) if sort_rows else events.whole("verdict") == VerdictCode.BOUND
-    return (np.where(free, np.nan, time) if free.any() else time), blank
-
-
-def _numbered(pieces: Iterable[Cells]) -> Iterator[tuple[int, Cells]]:
-    """Yield each piece with the number of rows before it."""
-    before = 0
-    for piece in pieces:
-        yield before, piece
-        before += piece.table.height
+    return (np.where(free, np.nan, time) if free.any() else time), events.whole(_BLANK)
 
 
 class _Piece(NamedTuple):
@@ -293,14 +276,12 @@ class _Piece(NamedTuple):
 
 
 def _read_piece(
-    numbered: tuple[int, Cells],
+    piece: Cells,
     known_runs: Sequence[int] | None,
     problems: "Problems",
     dialect: Dialect,
     events: GatheredColumns,
-    marks: GatheredColumns,
 ) -> _Piece:
-    before, piece = numbered
     table, first_line, broken = piece
     shaped = shape_table(table, dialect, source=problems.source, first_line=first_line)
     table, problems.lines, unfolded, notes = shaped
@@ -314,29 +295,16 @@ def _read_piece(
         cut = cut[kept] if unfolded is None else None
         table, problems.lines, places = table.filter(kept), np.asarray(problems.lines)[kept], places[kept]
     found = read_candidates(table, problems, cut)
-    known = None
-    if known_runs is not None:
-        known = [known_runs[before + place] for place in places.tolist()]
-    elif unfolded is not None:
-        known = (places + before).tolist()
     rest = table.drop(EVENTS, strict=False)
-    if known is not None:
+    if known_runs is not None:
+        known = [known_runs[line - 1] for line in (first_line + places).tolist()]
         rest = rest.with_columns(pl.Series(KNOWN_RUN, known, dtype=pl.Int64))
+    elif unfolded is not None:
+        rest = rest.with_columns(pl.Series(KNOWN_RUN, first_line + places, dtype=pl.Int64))
     heads = find_heads(rest, problems.lines)
-    events.add(found.columns)
-    # Most traces have nothing to mark: what came before is marked with the first piece that has.
-    if found.kept is not None and not marks.names:
-        marks.add(_marks_of(problems.rows))
-    if marks.names:
-        marks.add(_marks_of(table.height, found))
+    events.add(found.columns | {_KEPT: found.kept, _BLANK: found.blank})
     problems.rows += table.height
     return _Piece(heads, table.height, found.reasons, "valid" in table.columns, notes)
-
-
-def _marks_of(rows: int, found: Candidates | None = None) -> dict[str, NDArray[np.bool_]]:
-    if found is None or found.kept is None or found.blank is None:
-        return {_KEPT: np.ones(rows, np.bool_), _BLANK: np.zeros(rows, np.bool_)}
-    return {_KEPT: found.kept, _BLANK: found.blank}
 
 
 def _split(
@@ -352,9 +320,9 @@ def _split(
     return replace(ladder, arm=ladder.arm.gather(rows.starts))
 
 
-def _join_reasons(read: list[_Piece], kept: NDArray[np.bool_] | None) -> pl.Series | None:
+def _join_reasons(read: list[_Piece], kept: NDArray[np.bool_]) -> pl.Series | None:
     """Put the reasons of the pieces one behind the other, without the rows that are no events."""
-    if kept is None or all(piece.reasons is None for piece in read):
+    if all(piece.reasons is None for piece in read):
         return None
     texts = pl.concat(
         pl.repeat("", piece.height, dtype=pl.String, eager=True) if piece.reasons is None else piece.reasons
