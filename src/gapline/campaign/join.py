@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from gapline.campaign.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign
-from gapline.campaign.columns import MappedFile, PartedColumn, Recoded
+from gapline.campaign.columns import MappedFile, PartedColumn
 from gapline.campaign.diagnostics import Diagnostics
 from gapline.campaign.runs_table import check_parts, complete_runs
 from gapline.contract.tables import CARRIED, RUN_KEY, RunKey
 from gapline.errors import TraceError, listing
+from gapline.files.scratch_arrays import scratch_array, spans
 from gapline.text import counted
 
 # Codes are bytes; some are left for the reasons that a reader adds itself.
@@ -21,7 +23,7 @@ OTHER_REASON = "other reasons"
 
 
 def join_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
-    """Put campaigns with disjoint runs into one, in the order of the run keys, and copy no column.
+    """Put campaigns with disjoint runs into one, in the order of the run keys, and copy no column but codes of reasons.
 
     Runs that clash, or facts that differ, are listed and refused. A cell that was interrupted in one and ran to the end
     in another is a run, and a recording that never closed gives way to another one of the same run. What is said of a
@@ -163,8 +165,16 @@ def _parts(campaign: Campaign, codes: list[int], name: str) -> list[Any]:
         # One value that is read over and over: it takes no memory.
         return [np.broadcast_to(blank, (len(part),)) for part in _arrays(campaign.time)]
     if name == "reason" and codes != list(range(len(codes))):
-        return [Recoded(part, np.array(codes, np.uint8)) for part in _arrays(column)]
+        campaign.check_files()
+        return [_translated(part, np.array(codes, np.uint8)) for part in _arrays(column)]
     return list(_arrays(column))
+
+
+def _translated(column: NDArray[np.uint8], meant: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    out = scratch_array(len(column), np.uint8)
+    for part in spans(len(column)):
+        out[part] = meant[column[part]]
+    return out
 
 
 def _arrays(column: Any) -> tuple[Any, ...]:
