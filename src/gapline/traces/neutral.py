@@ -53,9 +53,9 @@ def neutral_format(path: Path) -> str | None:
     return SUFFIXES.get(Path(path_without_packing(path.name.lower())).suffix)
 
 
-def read_neutral(path: Path, *, form: str | None = None, dialect: Dialect = PLAIN) -> Campaign:
+def read_neutral(path: Path, *, dialect: Dialect = PLAIN) -> Campaign:
     """Read one neutral trace file."""
-    form = form or neutral_format(path)
+    form = neutral_format(path)
     if form is None:
         raise UsageError(
             f"{path}: expected a name ending in {listing(SUFFIXES)}, got {path.suffix or 'none'}",
