@@ -107,29 +107,32 @@ def assemble(
 
     time = columns["time"]
     # No comparison with NaN is true: what has none sorts last inside its run, which is where `Campaign` wants it.
-    falls = np.flatnonzero(~(time[1:] >= time[:-1]) & (run[1:] == run[:-1]))
+    starts = _starts_of_blocks(run)
+    falls = np.flatnonzero(~(time[1:] >= time[:-1]))
+    falls = falls[run[falls + 1] == run[falls]]
     # Counted before sorting: afterwards nothing shows that the source was out of order.
     unordered = int(np.count_nonzero(time[falls + 1] < time[falls]))
-    blocks = run[_first_of_blocks(run)]
+    blocks = run[starts]
     in_order = bool(np.all(blocks[1:] >= blocks[:-1]))
     whole = in_place and len(blocks) * _LONG <= size and len(np.unique(blocks)) == len(blocks)
     # Most sources are in order already: sorting a large trace costs more than reading it.
     if len(falls) or not (in_order or whole):
         told = None if out_of_order is None else partial(out_of_order, columns=dict(columns))
-        places = _sort(run, time, backwards=len(falls) > 0, out_of_order=told)
+        places = _sort(run, starts, time, backwards=len(falls) > 0, out_of_order=told)
         del told
         codes = None if codes is None else _take(codes, places)
         # One after the other: what is out of order is let go of as soon as it is in order.
         del time
         columns = {name: _take(columns.pop(name), places) for name in list(columns)}
         run = _take(run, places)
+        starts = _starts_of_blocks(run)
     time, objective, verdict = columns["time"], columns["objective"], columns["verdict"]
     # Counted, not removed: a candidate that stands twice changes no envelope, but it may mean a log read twice.
-    twice = np.flatnonzero((time[1:] == time[:-1]) & (run[1:] == run[:-1]))
+    twice = np.flatnonzero(time[1:] == time[:-1])
+    twice = twice[run[twice + 1] == run[twice]]
     duplicate = int(np.count_nonzero(objective[twice + 1] == objective[twice]))
     count = np.bincount(run, minlength=len(order))
     first = np.cumsum(count) - count
-    starts = _first_of_blocks(run)
     first[run[starts]] = starts
     table = runs[order].with_columns(count=pl.Series(count), first=pl.Series(first))
     endless = pl.Series([np.inf] * table.height, dtype=pl.Float64)
@@ -160,20 +163,23 @@ def assemble(
         raise TraceError(where + error.message, hint=error.hint) from None
 
 
-def _first_of_blocks(run: NDArray[np.int32]) -> NDArray[np.int64]:
+def _starts_of_blocks(run: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return where each block of events of one run begins."""
-    return np.flatnonzero(np.concatenate((np.ones(min(len(run), 1), np.bool_), run[1:] != run[:-1])))
+    return np.concatenate(([0], np.flatnonzero(run[1:] != run[:-1]) + 1))[: len(run)]
 
 
 def _sort(
     run: NDArray[np.int32],
+    starts: NDArray[np.int64],
     time: NDArray[np.float64],
     *,
     backwards: bool,
     out_of_order: Callable[[NDArray[np.int32]], None] | None,
 ) -> NDArray[np.int64]:
-    """Return the places of the events by run and time; `backwards` says that time goes back inside of some block."""
-    starts = _first_of_blocks(run)
+    """Return the places of the events, whose blocks begin at `starts`, by run and time.
+
+    `backwards` says that time goes back inside of some block.
+    """
     ends = np.append(starts[1:], len(run))
     order = _sort_stably(run[starts])
     starts, ends = starts[order], ends[order]

@@ -169,6 +169,9 @@ def _accepted(campaign: Campaign) -> Iterator[tuple[Integers, NDArray[np.float64
     """Yield runs with several accepted candidates, piece by piece: their rows, their objectives, how many each has."""
     for rows, piece in campaign.pieces(_PIECE):
         first, count = (piece.runs[name].to_numpy() for name in ("first", "count"))
+        # As they lie, which is mostly one behind the other.
+        order = np.argsort(first, kind="stable")
+        own, first, count = rows[order], first[order], count[order]
         starts = np.cumsum(count) - count
         verdict, objective = np.asarray(piece.verdict), np.asarray(piece.objective)
         if not (len(verdict) == count.sum() and (first == starts)[count > 0].all()):
@@ -179,7 +182,7 @@ def _accepted(campaign: Campaign) -> Iterator[tuple[Integers, NDArray[np.float64
             accepted |= verdict == VerdictCode.UNCHECKED
             kept = np.concatenate(([0], np.cumsum(accepted)))
             count, objective = kept[starts + count] - kept[starts], objective[accepted]
-        yield rows[count > 0], objective, count[count > 0]
+        yield own[count > 0], objective, count[count > 0]
 
 
 def _count_moves(moved: np.ufunc, objective: NDArray[np.float64], counts: Integers) -> Integers:

@@ -8,6 +8,7 @@ holds a table at a time on both sides.
 import atexit
 import contextlib
 import fcntl
+import io
 import os
 import socket
 import subprocess
@@ -116,9 +117,16 @@ def _answers(reader: Reader, file: BinaryIO, form: str, most: int) -> Generator[
         word, _, rest = reader.answers.readline().decode("utf-8", "replace").rstrip("\n").partition(" ")
         if word != "table":
             return rest if word == "end" else None
-        data = reader.answers.read(int(rest))
-        if len(data) < int(rest):
+        # Where Polars looks at it: bytes would be copied, into memory that is new.
+        data, size = io.BytesIO(), int(rest)
+        data.seek(size - 1)
+        data.write(b"\0")
+        with data.getbuffer() as room:
+            # What has a buffer reads until the room is full.
+            found = reader.answers.readinto(room)  # type: ignore[attr-defined]
+        if found < size:
             return None
+        data.seek(0)
         yield pl.read_ipc_stream(data)
 
 
