@@ -163,13 +163,13 @@ def assemble(
         raise TraceError(where + error.message, hint=error.hint) from None
 
 
-def _starts_of_blocks(run: NDArray[np.int32]) -> NDArray[np.int64]:
+def _starts_of_blocks(run: NDArray[Any]) -> NDArray[np.int64]:
     """Return where each block of events of one run begins."""
     return np.concatenate(([0], np.flatnonzero(run[1:] != run[:-1]) + 1))[: len(run)]
 
 
 def _sort(
-    run: NDArray[np.int32],
+    run: NDArray[Any],
     starts: NDArray[np.int64],
     time: NDArray[np.float64],
     *,
@@ -198,7 +198,7 @@ def _sort(
 def _count_late(
     time: NDArray[np.float64],
     horizon: NDArray[np.float64],
-    run: NDArray[np.int32],
+    run: NDArray[Any],
     is_candidate: NDArray[np.bool_] | None,
 ) -> int:
     # Mostly the last stamp of all is not: then there is no need to look at each.

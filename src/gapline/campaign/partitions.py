@@ -20,10 +20,10 @@ from gapline.campaign.store import (
     PARTED_SCHEMA,
     check_seal,
     fill_directory,
+    manifest_parts,
     open_plain,
     read_manifest,
     refuse_to_replace,
-    stated_parts,
     write_manifest,
 )
 from gapline.contract.layout import MANIFEST
@@ -89,14 +89,14 @@ def part_folders(folder: Path) -> list[Path]:
     manifest = read_manifest(folder)
     if manifest["schema"] != PARTED_SCHEMA:
         return [folder]
-    return [folder / name for name in stated_parts(folder, manifest)]
+    return [folder / name for name in manifest_parts(folder, manifest)]
 
 
 def open_parts(folder: Path, manifest: dict[str, Any], *, verify: bool) -> Campaign:
     """Open a directory with parts; what is wrong with one of them names it."""
     if verify:
         check_seal(folder, manifest)
-    stated = stated_parts(folder, manifest)
+    stated = manifest_parts(folder, manifest)
     if verify:
         _verify_parts(folder, stated)
     return _join(folder, stated, verify=verify)
@@ -104,7 +104,7 @@ def open_parts(folder: Path, manifest: dict[str, Any], *, verify: bool) -> Campa
 
 def strays_in_parts(folder: Path, manifest: dict[str, Any]) -> list[str]:
     """Return what lies in the place of a campaign's own files and is none, in its directory and in its parts."""
-    stated = stated_parts(folder, manifest)
+    stated = manifest_parts(folder, manifest)
     parts = [folder / name for name in stated if (folder / name).is_dir()]
     return [*_strays(folder, stated), *(f"{part.name}/{name}" for part in parts for name in _strays_of_part(part))]
 

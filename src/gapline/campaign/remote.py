@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from gapline.campaign.store import OUR_FILES, file_digest, read_manifest, stated_files, stated_parts
+from gapline.campaign.store import OUR_FILES, check_manifest, file_digest, manifest_parts, read_manifest
 from gapline.contract.layout import CARRIED_REFERENCES, MANIFEST
 from gapline.errors import EnvironmentLacksError, GaplineError, IntegrityError, TraceError, listing
-from gapline.files.archives import named_instead
+from gapline.files.archives import naming_archive
 from gapline.files.scratch_arrays import scratch_place
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -146,9 +146,9 @@ def _fetch_listed(store: _Store, folder: Path) -> None:
     """Fetch what the manifest of a folder lists: its files, or its parts with theirs."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         try:
-            with named_instead(folder, store.url):
+            with naming_archive(folder, store.url):
                 manifest = read_manifest(folder)
-                parts = stated_parts(folder, manifest) if "parts" in manifest else None
+                parts = manifest_parts(folder, manifest) if "parts" in manifest else None
             if parts is None:
                 jobs = [*_files_of(store, folder)]
             else:
@@ -168,7 +168,7 @@ def _part(store: _Store, folder: Path, seal: str) -> Iterable[tuple[_Store, Path
     """Fetch the manifest of a part; return what it lists."""
     folder.mkdir()
     _get(store.below(MANIFEST), folder / MANIFEST)
-    with named_instead(folder, store.url):
+    with naming_archive(folder, store.url):
         found = read_manifest(folder).get("seal")
     if found != seal:
         raise IntegrityError(f"{store.url}: expected the part with the seal {seal}, got {found}")
@@ -176,8 +176,8 @@ def _part(store: _Store, folder: Path, seal: str) -> Iterable[tuple[_Store, Path
 
 
 def _files_of(store: _Store, folder: Path) -> Iterable[tuple[_Store, Path, str]]:
-    with named_instead(folder, store.url):
-        files = stated_files(folder, read_manifest(folder)).files
+    with naming_archive(folder, store.url):
+        files = check_manifest(folder, read_manifest(folder)).files
     if strange := sorted(set(files) - OUR_FILES):
         raise IntegrityError(f"{store.below(MANIFEST).url}: expected files of a campaign, got {listing(strange)}")
     return [(store.below(name), folder / name, digest) for name, digest in files.items()]

@@ -169,7 +169,7 @@ def refuse_to_replace(directory: Path, *, overwrite: bool) -> None:
 
             strays = strays_in_parts(directory, manifest)
         else:
-            strays = _unlisted(directory, stated_files(directory, manifest).files)
+            strays = _unlisted(directory, check_manifest(directory, manifest).files)
             strays += sorted(path.name for path in directory.iterdir() if is_part(path.name))
     except TraceError as error:
         raise TraceError(
@@ -229,7 +229,7 @@ def open_plain(folder: Path, manifest: dict[str, Any], *, verify: bool) -> Campa
     # Before anything is parsed: what the readers below see is what was written.
     if verify:
         verify_campaign(folder, manifest)
-    return _load(folder, stated_files(folder, manifest))
+    return _load(folder, check_manifest(folder, manifest))
 
 
 def _load(folder: Path, stated: _Manifest) -> Campaign:
@@ -292,7 +292,7 @@ def _parse_manifest(folder: Path, data: bytes) -> dict[str, Any]:
     return dict(manifest)
 
 
-def stated_files(folder: Path, manifest: dict[str, Any]) -> _Manifest:
+def check_manifest(folder: Path, manifest: dict[str, Any]) -> _Manifest:
     """Return what a manifest states, or say what of it is of the wrong type."""
     try:
         return msgspec.convert(manifest, _Manifest)
@@ -300,7 +300,7 @@ def stated_files(folder: Path, manifest: dict[str, Any]) -> _Manifest:
         raise TraceError(f"{folder / MANIFEST}: expected the manifest of a campaign, got {error}", hint=ANEW) from None
 
 
-def stated_parts(folder: Path, manifest: dict[str, Any]) -> dict[str, _Part]:
+def manifest_parts(folder: Path, manifest: dict[str, Any]) -> dict[str, _Part]:
     """Return the parts that a manifest states by their names, in their order."""
     try:
         parts = msgspec.convert(manifest, _Parts).parts
@@ -316,7 +316,7 @@ def stated_parts(folder: Path, manifest: dict[str, Any]) -> dict[str, _Part]:
 def verify_campaign(folder: Path, manifest: dict[str, Any]) -> None:
     """Compare every file of a campaign directory with the digest that its manifest states for it."""
     check_seal(folder, manifest)
-    stated = stated_files(folder, manifest).files
+    stated = check_manifest(folder, manifest).files
     differing = [f"{name}: expected a digest in {MANIFEST}, got none" for name in _NEEDED if name not in stated]
     # A name is looked up in this directory alone, whatever a manifest says.
     differing += [f"{name!r}: expected a file of a campaign" for name in sorted(stated.keys() - OUR_FILES)]

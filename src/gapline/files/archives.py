@@ -205,29 +205,29 @@ def unpacked(path: str | Path, *, only: Callable[[str], bool] = lambda _: True) 
         Where the zip is damaged, too large, or has a member that is no plain file inside the folder.
     """
     scratch = tempfile.TemporaryDirectory(prefix="gapline-", ignore_cleanup_errors=True)
-    with scratch as name, named_instead(name, path):
+    with scratch as name, naming_archive(name, path):
         _unpack(Path(path), Path(name), only)
         yield Path(name)
 
 
 @contextmanager
-def named_instead(folder: str | Path, path: str | Path) -> Iterator[None]:
+def naming_archive(folder: str | Path, path: str | Path) -> Iterator[None]:
     """Let errors name the archive that was unpacked in the place of the folder that it lies in."""
     try:
         yield
     except GaplineError as error:
-        name_instead(error, folder, path)
+        name_archive(error, folder, path)
         raise
 
 
-def name_instead(error: GaplineError, folder: str | Path, path: str | Path) -> None:
+def name_archive(error: GaplineError, folder: str | Path, path: str | Path) -> None:
     """Put the name of an archive in the place of the folder that it was unpacked into, wherever an error has it."""
     error.message = error.message.replace(str(folder), str(path))
     error.hint = error.hint and error.hint.replace(str(folder), str(path))
 
 
 def _unpack(path: Path, folder: Path, only: Callable[[str], bool]) -> None:
-    with looked_through(path, Bounds(MOST_MEMBERS, _MOST_LIST, most_bytes())) as (archive, members):
+    with open_checked_zip(path, Bounds(MOST_MEMBERS, _MOST_LIST, most_bytes())) as (archive, members):
         for member in members:
             if only(member.filename):
                 place = folder / member.filename
@@ -306,7 +306,7 @@ def damaged_zip(path: str | Path, error: Exception) -> TraceError:
 
 
 @contextmanager
-def looked_through(path: Path, bounds: Bounds) -> Iterator[tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]]:
+def open_checked_zip(path: Path, bounds: Bounds) -> Iterator[tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]]:
     """Open a zip of which everything that it says was looked at; yield it and its files, whose names lead nowhere.
 
     Raises

@@ -52,7 +52,7 @@ def read_archive(path: Path, read_place: Callable[[Path], Campaign]) -> Campaign
                     f"{path}: expected a campaign directory ({MANIFEST}) or trace files, got "
                     f"{listing(names, most=5) or 'nothing'}"
                 )
-            campaign = named_after(merge_campaigns([read_place(file) for file in read]), folder, path)
+            campaign = name_after(merge_campaigns([read_place(file) for file in read]), folder, path)
         rest = [name for name, file in zip(names, files, strict=True) if file not in read]
     # The columns stay mapped though their files are gone: the system keeps them as long as somebody reads them, and
     # nobody else can change them.
@@ -77,7 +77,7 @@ def _is_trace(name: str) -> bool:
     return not hidden and neutral_format(Path(name)) is not None
 
 
-def named_after(campaign: Campaign, folder: Path, path: Path) -> Campaign:
+def name_after(campaign: Campaign, folder: Path, path: Path) -> Campaign:
     """Let everything that was said while reading name the zip instead of a folder that is gone."""
     here, runs = str(folder), campaign.runs
     found = campaign.diagnostics.retold(lambda text: text.replace(here, str(path)))

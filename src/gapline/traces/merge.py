@@ -31,10 +31,10 @@ def merge_campaigns(campaigns: Sequence[Campaign], *, in_memory: int = GATHERED)
     Up to `in_memory` candidates are gathered into columns of their own; beyond, the columns stay where they are.
     """
     parts = [expect(one, Campaign, "merge") for one in several(campaigns)]
-    return parts[0] if len(parts) == 1 else gathered(join_campaigns(parts), in_memory=in_memory)
+    return parts[0] if len(parts) == 1 else gather_parts(join_campaigns(parts), in_memory=in_memory)
 
 
-def gathered(campaign: Campaign, *, in_memory: int = GATHERED) -> Campaign:
+def gather_parts(campaign: Campaign, *, in_memory: int = GATHERED) -> Campaign:
     """Return a campaign in parts with columns in one piece, if it has at most so many candidates."""
     in_parts = isinstance(campaign.time, PartedColumn)
     return campaign.compact() if in_parts and campaign.candidates <= in_memory else campaign

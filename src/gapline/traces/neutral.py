@@ -22,7 +22,7 @@ from gapline.errors import TraceError, UsageError, found_at, listing
 from gapline.files.compression import open_content, path_without_packing, read_content
 from gapline.files.open_file import reason_of
 from gapline.traces import blocks
-from gapline.traces.blocks import Fault, GatheredColumns
+from gapline.traces.blocks import Fault, GrowingColumns
 from gapline.traces.candidate_checks import (
     note_duplicates,
     note_horizon_unit,
@@ -162,7 +162,7 @@ def _read_campaign(
     pieces: Iterable[Cells], source: str, known_runs: Sequence[int] | None, dialect: Dialect, one_run: bool
 ) -> Campaign:
     problems = Problems(source, IN_WORDS[(dialect.time_unit or "s").removesuffix(FIRST)])
-    events = GatheredColumns()
+    events = GrowingColumns()
     read = [_read_piece(piece, known_runs, problems, dialect, events) for piece in pieces]
     refuse_unreadable(problems)
     notes = list(dict.fromkeys(note for piece in read for note in piece.notes))
@@ -232,7 +232,7 @@ def _read_campaign(
 
 
 def _take_events(
-    events: GatheredColumns, run: NDArray[np.int32]
+    events: GrowingColumns, run: NDArray[np.int32]
 ) -> tuple[NDArray[np.bool_], NDArray[np.int32], dict[str, NDArray[Any]]]:
     """Return which rows are events, the run of each event, and their columns."""
     kept, _ = events.take(_KEPT), events.take(_BLANK)
@@ -257,7 +257,7 @@ def _split_runs(rows: Rows, time: NDArray[np.float64], blank: NDArray[np.bool_])
     return rows.split_by(seeds), note
 
 
-def _stamps(events: GatheredColumns, *, sort_rows: bool = False) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _stamps(events: GrowingColumns, *, sort_rows: bool = False) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the time of each row, NaN where time may go back, and which rows have neither a time nor an objective."""
     time = events.whole("time")
     # A bound is reported by another thread, mostly.
@@ -280,7 +280,7 @@ def _read_piece(
     known_runs: Sequence[int] | None,
     problems: "Problems",
     dialect: Dialect,
-    events: GatheredColumns,
+    events: GrowingColumns,
 ) -> _Piece:
     table, first_line, broken = piece
     shaped = shape_table(table, dialect, source=problems.source, first_line=first_line)
@@ -308,7 +308,7 @@ def _read_piece(
 
 
 def _split(
-    extras: list[pl.Series], keys: pl.DataFrame, rows: Rows, events: GatheredColumns | None, source: str
+    extras: list[pl.Series], keys: pl.DataFrame, rows: Rows, events: GrowingColumns | None, source: str
 ) -> Ladder:
     """Tell runs apart that share a key; read alone tells their stamps, None where each run is known."""
     heads = pl.DataFrame(extras)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gapline.errors import TraceError
-from gapline.files.archives import DAMAGED, Bounds, accept_members, looked_through, wrong_name
+from gapline.files.archives import DAMAGED, Bounds, accept_members, open_checked_zip, wrong_name
 from gapline.files.compression import Unrolled
 from gapline.files.open_file import (
     PACKAGE_BYTES,
@@ -62,7 +62,7 @@ def package_bounds() -> Bounds:
 
 
 @contextmanager
-def look_into(path: Path) -> Iterator[PackageFiles]:
+def open_package(path: Path) -> Iterator[PackageFiles]:
     """Open a package of which everything that it says of its members was looked at.
 
     Raises
@@ -75,7 +75,7 @@ def look_into(path: Path) -> Iterator[PackageFiles]:
         files = _listed_in_tar(path, bounds)
         yield PackageFiles(files, lambda: _read_tar(path, files))
         return
-    with looked_through(path, bounds) as (archive, members):
+    with open_checked_zip(path, bounds) as (archive, members):
         infos = sorted(members, key=lambda info: info.header_offset)
         found = [PackedFile(info.filename, info.file_size, _is_executable(info)) for info in infos]
         yield PackageFiles(found, lambda: _read_zip(path, archive, zip(found, infos, strict=True)))
