@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gapline.errors import TraceError
 from gapline.files.archives import DAMAGED, Bounds, accept_members, open_checked_zip, wrong_name
@@ -77,17 +77,16 @@ def open_package(path: Path) -> Iterator[PackageFiles]:
         return
     with open_checked_zip(path, bounds) as (archive, members):
         infos = sorted(members, key=lambda info: info.header_offset)
-        found = [PackedFile(info.filename, info.file_size, _is_executable(info)) for info in infos]
-        yield PackageFiles(found, lambda: _read_zip(path, archive, zip(found, infos, strict=True)))
-
-
-def _is_executable(info: zipfile.ZipInfo) -> bool:
-    return bool((info.external_attr >> 16) & _EXECUTABLE)
-
-
-def _read_zip(path: Path, archive: zipfile.ZipFile, members: Any) -> Iterator[tuple[PackedFile, Iterator[bytes]]]:
-    for file, info in members:
-        yield file, _exactly(path, file, _pieces_of_zip(path, archive, info))
+        found = [
+            PackedFile(info.filename, info.file_size, bool((info.external_attr >> 16) & _EXECUTABLE)) for info in infos
+        ]
+        yield PackageFiles(
+            found,
+            lambda: (
+                (file, _exactly(path, file, _pieces_of_zip(path, archive, info)))
+                for file, info in zip(found, infos, strict=True)
+            ),
+        )
 
 
 def _pieces_of_zip(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
