@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from gapline.campaign.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign
 from gapline.campaign.columns import MappedFile, PartedColumn
 from gapline.campaign.diagnostics import Diagnostics
-from gapline.campaign.runs_table import check_parts, complete_runs
-from gapline.contract.tables import CARRIED, RUN_KEY, RunKey
+from gapline.campaign.runs_table import check_parts, complete_runs, twin_runs
+from gapline.contract.tables import CARRIED, RUN_KEY
 from gapline.errors import TraceError, listing
 from gapline.files.scratch_arrays import scratch_array, spans
 from gapline.text import counted
@@ -53,7 +53,11 @@ def join_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
         rows = complete_runs(joined_runs(tables, [len(one.time) for one in campaigns]), candidates=None)
     except TraceError:
         # It is seen there that some run stands twice, but not that it comes from two sources.
-        _refuse_twins(pl.concat([campaign.runs.select(RUN_KEY) for campaign in campaigns]))
+        if twins := twin_runs(pl.concat([campaign.runs.select(RUN_KEY) for campaign in campaigns])):
+            raise TraceError(
+                f"merge: expected disjoint runs, got {len(twins)} in more than one source: {listing(twins)}",
+                hint="give repeated runs a seed each, rename an arm, or leave one source out",
+            ) from None
         raise
     check_parts(rows.table, columns)
     running = {key for campaign in campaigns for key in campaign.running}
@@ -183,16 +187,6 @@ def _arrays(column: Any) -> tuple[Any, ...]:
 
 def _files(campaign: Campaign) -> tuple[tuple[MappedFile, ...], ...]:
     return campaign.files or ((),) * len(_arrays(campaign.time))
-
-
-def _refuse_twins(keys: pl.DataFrame) -> None:
-    twins = keys.group_by(RUN_KEY).len().filter(pl.col("len") > 1).sort(RUN_KEY)
-    if twins.height:
-        clashing = listing(str(RunKey(*row)) for row in twins.select(RUN_KEY).iter_rows())
-        raise TraceError(
-            f"merge: expected disjoint runs, got {twins.height} in more than one source: {clashing}",
-            hint="give repeated runs a seed each, rename an arm, or leave one source out",
-        )
 
 
 def _with_its_notes(campaign: Campaign) -> Campaign:
