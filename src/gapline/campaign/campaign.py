@@ -341,7 +341,7 @@ class Campaign(Shown):
             state.update(msgspec.json.encode(["interrupted", *sorted(self.interrupted)]))
         for name in names:
             cells = order[name]
-            for text in _json_list(len(cells), lambda part, cells=cells: cells[part].to_list(), step=1 << 16):
+            for text in _json_list(cells[part].to_list() for part in spans(len(cells), most=1 << 16)):
                 state.update(text)
         for name, column in sorted(self.columns.items()):
             if name == "reason":
@@ -353,9 +353,7 @@ class Campaign(Shown):
             names_by_code = np.array(self.reasons, dtype=object)
             for first, count in order.select("first", "count").iter_rows():
                 codes = self.reason[first : first + count]
-                for text in _json_list(
-                    count, lambda part, codes=codes: names_by_code[codes[part]].tolist(), step=1 << 20
-                ):
+                for text in _json_list(names_by_code[codes[part]].tolist() for part in spans(count, most=1 << 20)):
                     state.update(text)
         return "sha256:" + state.hexdigest()
 
@@ -409,11 +407,11 @@ def slices_of(runs: pl.DataFrame, most: int = 1 << 20) -> Iterator[tuple[int, in
         yield from ((start, min(start + most, high)) for start in range(low, high, most))
 
 
-def _json_list(size: int, take: Callable[[slice], list[Any]], *, step: int) -> Iterator[bytes]:
+def _json_list(pieces: Iterable[list[Any]]) -> Iterator[bytes]:
     """Yield a JSON list in pieces: as objects, or as one text, it is larger than what it is taken of."""
     yield b"["
-    for part in spans(size, most=step):
-        yield (b"," if part.start else b"") + msgspec.json.encode(take(part))[1:-1]
+    for number, piece in enumerate(pieces):
+        yield (b"," if number else b"") + msgspec.json.encode(piece)[1:-1]
     yield b"]"
 
 
