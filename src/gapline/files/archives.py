@@ -176,19 +176,6 @@ class Bounds:
         """What raises the number of members."""
         return f"{self.raised_by[0]} raises the limit" if self.raised_by[0] else None
 
-    def too_large(self, path: Path, size: int) -> TraceError:
-        """Return the error of an archive that unpacks to more than it may."""
-        return TraceError(
-            f"{path}: expected at most {self.unpacked:,} bytes once unpacked, got {size:,} or more",
-            hint=f"{self.raised_by[1]} raises the limit",
-        )
-
-    def too_many(self, path: Path, number: int) -> TraceError:
-        """Return the error of an archive with more members than it may have."""
-        return TraceError(
-            f"{path}: expected at most {self.members:,} members, got {number:,} or more", hint=self.more_members
-        )
-
 
 @contextmanager
 def unpacked(path: str | Path, *, only: Callable[[str], bool] = lambda _: True) -> Iterator[Path]:
@@ -321,8 +308,11 @@ def open_checked_zip(path: Path, bounds: Bounds) -> Iterator[tuple[zipfile.ZipFi
 
     try:
         with open_regular(path) as stream, open_zip(path, stream, refuse, at_once=bounds.listed) as archive:
-            found = ((one, one.orig_filename, one.file_size, _wrong(one)) for one in archive.infolist())
-            yield archive, accept_members(path, found, bounds)
+            members = (
+                (one, one.orig_filename, one.file_size, wrong_zip_name(one) or wrong_zip_kind(one))
+                for one in archive.infolist()
+            )
+            yield archive, accept_members(path, members, bounds)
     except DAMAGED as error:
         raise damaged_zip(path, error) from error
     except FileNotFoundError as error:
@@ -345,10 +335,12 @@ def accept_members(path: Path, members: Iterable[tuple[Member, str, int, str | N
         names.append(name)
         claimed += size
         if len(names) > bounds.members:
-            raise bounds.too_many(path, len(names))
+            few = f"expected at most {bounds.members:,} members, got {len(names):,} or more"
+            raise TraceError(f"{path}: {few}", hint=bounds.more_members)
         # Before anything of it is passed over: what a packed tar claims has to be unpacked for that.
         if claimed > bounds.unpacked:
-            raise bounds.too_large(path, claimed)
+            small = f"expected at most {bounds.unpacked:,} bytes once unpacked, got {claimed:,} or more"
+            raise TraceError(f"{path}: {small}", hint=f"{bounds.raised_by[1]} raises the limit")
         if why:
             wrong.append((name, why))
         elif not name.endswith("/"):
@@ -361,10 +353,6 @@ def accept_members(path: Path, members: Iterable[tuple[Member, str, int, str | N
             hint="nothing of it was unpacked",
         )
     return files
-
-
-def _wrong(member: zipfile.ZipInfo) -> str | None:
-    return wrong_zip_name(member) or wrong_zip_kind(member)
 
 
 def wrong_zip_name(member: zipfile.ZipInfo, *, written: bool = True) -> str | None:

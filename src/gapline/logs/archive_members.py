@@ -7,7 +7,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, Self, cast
 
@@ -257,11 +257,12 @@ class Openings:
     def _open_beside(self, member: Member, path: str, name: str, seen: set[Path]) -> Iterator[LogFile | None]:
         """Open a companion in the same archive."""
         folder = PurePosixPath(path[len(member.archive) + 1 :]).parent
-        known = _names_in(self._root / member.archive)
+        place = self._root / member.archive
+        known = _names_in(place, marks_of(place))
         for candidate in beside_names(name):
             inside = str(folder / candidate)
             if (found := known.get(inside)) is not None and found.inside is not None and not found.inside.wrong:
-                seen.add((self._root / member.archive / inside).resolve())
+                seen.add((place / inside).resolve())
                 where = f"{member.archive}/{inside}"
                 with io.BufferedReader(self._raw(found, where, of="companions"), _BITE) as stream:
                     yield log_from(stream, where)
@@ -333,12 +334,9 @@ def _cursor(path: Path, of: str = "logs") -> Unrolled:
     return cursors[of][1]
 
 
-def _names_in(path: Path) -> dict[str, Source]:
-    """Return the members of an archive by their names; kept for the chunks that follow."""
-    key = str(path), marks_of(path)
-    kept: tuple[Any, dict[str, Source]] | None = getattr(_kept, "names", None)
-    if kept is None or kept[0] != key:
-        skip = len(str(path)) + 1
-        kept = key, {source.path[skip:]: source for source in list_members(path).sources}
-        _kept.names = kept
-    return kept[1]
+# Kept for the chunks that follow.
+@lru_cache(maxsize=1)
+def _names_in(path: Path, _marks: tuple[int, ...]) -> dict[str, Source]:
+    """Return the members of an archive by their names."""
+    skip = len(str(path)) + 1
+    return {source.path[skip:]: source for source in list_members(path).sources}

@@ -265,15 +265,8 @@ def _schema_of(data: bytes) -> str:
     return str(document.get("schema")) if isinstance(document, dict) else ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """A package that was opened, and by what its file is known to be the same."""
-
-    package: UnpackedPackage
-    mark: tuple[int, ...]
-
-
-_opened: dict[Path, _Held] = {}
+# Packages that were opened, each with what its file is known by to be the same.
+_opened: dict[Path, tuple[UnpackedPackage, tuple[int, ...]]] = {}
 _one_at_a_time = threading.RLock()
 
 
@@ -291,13 +284,13 @@ def opened_package(path: str | Path, *, journals: bool = False) -> UnpackedPacka
 
     place = Path(path).absolute()
     with _one_at_a_time:
-        mark, held = file_mark(place), _opened.get(place)
+        mark, (known, before) = file_mark(place), _opened.get(place, (None, ()))
         # A fork sees the folder of its parent, as long as that one lives.
-        if held is not None and held.mark == mark and held.package.folder.is_dir():
-            unpack_more(held.package, wanted)
-            return held.package
-        if held is not None:
-            release_folder(held.package.folder)
+        if known is not None and before == mark and known.folder.is_dir():
+            unpack_more(known, wanted)
+            return known
+        if known is not None:
+            release_folder(known.folder)
         clear_leftovers()
         folder = keep_folder()
         try:
@@ -305,7 +298,7 @@ def opened_package(path: str | Path, *, journals: bool = False) -> UnpackedPacka
         except BaseException:
             release_folder(folder)
             raise
-        _opened[place] = _Held(package, mark)
+        _opened[place] = package, mark
         return package
 
 
@@ -341,8 +334,8 @@ def naming_packages() -> Iterator[None]:
     try:
         yield
     except GaplineError as error:
-        for held in _opened.values():
-            name_archive(error, held.package.folder, held.package.path)
+        for package, _ in _opened.values():
+            name_archive(error, package.folder, package.path)
         raise
 
 
@@ -356,4 +349,4 @@ def forget_packages() -> None:
     """Remove all that is unpacked, as the end of the process does; who reads a package next unpacks it again."""
     with _one_at_a_time:
         while _opened:
-            release_folder(_opened.popitem()[1].package.folder)
+            release_folder(_opened.popitem()[1][0].folder)
