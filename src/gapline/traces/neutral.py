@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from gapline.campaign.assembly import assemble
 from gapline.campaign.campaign import Campaign
-from gapline.contract.number_limits import EXACT, INTEGER
 from gapline.contract.tables import CARRIED, RUN_KEY, TRACE_OPTIONAL, TRACE_REQUIRED, VerdictCode
 from gapline.errors import TraceError, UsageError, found_at, listing
 from gapline.files.compression import open_content, path_without_packing, read_content
@@ -30,14 +29,23 @@ from gapline.traces.candidate_checks import (
     refuse_far_late,
     refuse_unreadable,
 )
-from gapline.traces.candidates import EVENTS, NUMBER, Problems, as_text, read_candidates, set_aside
-from gapline.traces.columns import PLAIN, Dialect, is_neutral, mapping, number_parts, number_seeds, shape_table
+from gapline.traces.candidates import EVENTS, Problems, read_candidates, set_aside
+from gapline.traces.columns import PLAIN, Dialect, is_neutral, number_parts, number_seeds, shape_table
 from gapline.traces.direction import state_sense
 from gapline.traces.json_lines import OddLineError, frame_of_records, read_alike
 from gapline.traces.repeated_rows import Heads, Rows, find_equal, find_heads
-from gapline.traces.run_identity import Ladder, RowOrder, plain_setting, renumber, split_ladders, varying
+from gapline.traces.run_identity import (
+    Ladder,
+    RowOrder,
+    plain_setting,
+    read_attributes,
+    read_keys,
+    renumber,
+    split_ladders,
+    varying,
+)
 from gapline.traces.table_formats import Cells, read_pieces
-from gapline.traces.time_units import ELAPSED, FIRST, IN_WORDS, since_first_row, unit_of_text
+from gapline.traces.time_units import FIRST, IN_WORDS, since_first_row
 
 # Rows of a table that are looked at at once.
 SLICE = 1 << 18
@@ -173,7 +181,7 @@ def _read_campaign(
         rows, note = _with_seeds(rows, one_by_one, *_stamps(events, sort_rows=dialect.sort_rows))
         notes.append(note)
     heads = rows.heads
-    keys = _read_keys(heads, rows, problems)
+    keys = read_keys(heads, rows, problems)
     extras = [
         plain_setting(column)
         for column in heads
@@ -196,7 +204,7 @@ def _read_campaign(
     if one_by_one:
         _refuse_twins(keys, heads[KNOWN_RUN])
     attributes = heads.drop(*ladder.left_out, KNOWN_RUN, strict=False)
-    runs = _read_attributes(attributes, run, runs, rows, problems)
+    runs = read_attributes(attributes, run, runs, rows, problems)
     notes += ladder.notes
     # Said of the arms that were split alone: a score of the others does not need it.
     if split:
@@ -336,91 +344,3 @@ def _refuse_twins(keys: pl.DataFrame, known_runs: pl.Series) -> None:
     if twins := several.filter(pl.col("_known") > 1).sort(RUN_KEY).select(RUN_KEY).rows():
         names = listing("/".join(map(str, twin)) for twin in twins)
         raise TraceError(f"expected each run once, got {len(twins):,} more than once: {names}")
-
-
-def _read_keys(table: pl.DataFrame, rows: Rows, problems: Problems) -> pl.DataFrame:
-    """Read arm, instance and seed; a row without them belongs to no run, and that is an error."""
-    arm, instance = (as_text(table[name]) for name in ("arm", "instance"))
-    seed_cells = table["seed"]
-    if seed_cells.dtype == pl.String:
-        stripped = seed_cells.str.strip_chars()
-        seed = stripped.set(~stripped.str.contains(INTEGER).fill_null(False), None).cast(pl.Int64, strict=False)
-    elif seed_cells.dtype.is_numeric():
-        whole = seed_cells.cast(pl.Float64, strict=False)
-        good = whole == whole.floor()
-        # A seed that went through floats and is that large may have been another one.
-        if seed_cells.dtype.is_float():
-            good &= whole.abs() <= EXACT
-        seed = seed_cells.set(~good.fill_null(False), None).cast(pl.Int64, strict=False)
-    else:
-        seed = pl.Series("seed", [None] * table.height, dtype=pl.Int64)
-    for name, values in (("arm", arm), ("instance", instance), ("seed", seed)):
-        bad = (values.is_null() | (values == "")) if values.dtype == pl.String else values.is_null()
-        if bad.any():
-            found = rows.rows_of(bad.arg_true().to_list())
-            shown = listing((f"{problems.source}:{rows.line(r)}: {table[name][head]!r}" for r, head in found), most=5)
-            expected = "a whole number" if name == "seed" else "a name"
-            hint = "a run that found nothing still has its arm, instance and seed"
-            if name == "seed" and table[name].null_count() < table.height:
-                hint = "number the seeds, or leave the column out: runs are then told apart where the time goes back"
-            raise TraceError(f"expected {expected} in every {name}, got {shown}", hint=hint)
-    return pl.DataFrame({"arm": arm, "instance": instance, "seed": seed})
-
-
-def _read_attributes(
-    table: pl.DataFrame, run: NDArray[np.int32], runs: pl.DataFrame, rows: Rows, problems: Problems
-) -> pl.DataFrame:
-    """Read what a run has once: panel, horizon, status and any further column."""
-    names = [name for name in table.columns if name not in RUN_KEY]
-    if not names:
-        return runs
-    attributes = table.select(names).with_columns(_run=pl.Series(run))
-    grouped, counts = attributes, None
-    # A run with one head has nothing to compare.
-    if runs.height < table.height:
-        by_run = attributes.group_by("_run")
-        grouped = by_run.agg(pl.col(names).drop_nulls().first()).sort("_run")
-        counts = by_run.agg(pl.col(names).drop_nulls().n_unique()).sort("_run")
-    for name in names:
-        if counts is not None and (counts[name] > 1).any():
-            number = counts.filter(pl.col(name) > 1)["_run"][0]
-            cells = attributes.filter(pl.col("_run") == number)[name].drop_nulls().unique(maintain_order=True).to_list()
-            key = "/".join(map(str, runs.row(number)[:3]))
-            raise TraceError(
-                f"{problems.source}: expected one {name} in run {key}, got {listing(map(str, cells))}",
-                hint=f"write one {name} for all rows of a run; rows of other runs need a seed of their own",
-            )
-        values = grouped[name]
-        if name == "horizon" or CARRIED.get(name) == pl.Float64:
-            values = _run_number(values, name, table[name], rows, problems)
-        elif name in ("panel", "status") or name in CARRIED:
-            values = as_text(values)
-        runs = runs.with_columns(values.alias(name))
-    return runs
-
-
-def _run_number(values: pl.Series, name: str, cells: pl.Series, rows: Rows, problems: Problems) -> pl.Series:
-    if values.dtype.is_numeric() or values.dtype in (pl.Null, pl.Boolean):
-        return _finite(values.cast(pl.Float64, strict=False), name, problems)
-    if values.dtype != pl.String:
-        raise TraceError(f"{problems.source}: expected numbers in {name}, got {values.dtype}")
-    stripped = values.str.strip_chars()
-    if (strange := values.filter(~stripped.str.contains(NUMBER).fill_null(True))).len():
-        head = cells.eq(strange[0]).fill_null(False).arg_true()[0]
-        line = rows.line(int(rows.starts[head]))
-        unit = unit_of_text(strange[0]) if name == "horizon" else None
-        raise TraceError(
-            f"{problems.source}:{line}: expected a number in {name}, got {strange[0]!r}",
-            hint=f"{mapping(problems.source, horizon=f'{unit}:{name}')} reads a horizon such as {strange[0]}"
-            if unit in ELAPSED
-            else "leave the cell empty where there is none",
-        )
-    return _finite(stripped.cast(pl.Float64, strict=False), name, problems)
-
-
-def _finite(values: pl.Series, name: str, problems: Problems) -> pl.Series:
-    """Refuse an infinite number; NaN is how some frames write that there is none."""
-    # A horizon is judged with its run, which the error then names.
-    if name != "horizon" and (endless := values.filter(values.is_infinite().fill_null(False))).len():
-        raise TraceError(f"{problems.source}: expected a finite number in {name}, got {endless[0]}")
-    return values if name == "horizon" else values.fill_nan(None)
