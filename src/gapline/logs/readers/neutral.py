@@ -58,8 +58,7 @@ def _read(log: LogFile) -> Found:
     content = log.content(end if torn else None) if form in ("csv", "jsonl") else log.file() or log.data
     pieces = read_pieces(content, form=form, source=log.path, dialect=log.dialect)
     first = next(pieces)
-    columns = first.table.columns if first.heads is None else first.names
-    stated = {name.strip().lower() for name in columns} | log.dialect.columns.keys()
+    stated = {name.strip().lower() for name in first.table.columns} | log.dialect.columns.keys()
     silent = [name for name in RUN_KEY if name not in stated]
     if len(silent) == len(RUN_KEY) and first.table.height == 0:
         # Columns without rows, in a file of its own: a run that found nothing.
@@ -123,11 +122,7 @@ def _torn_at(log: LogFile, found: Found) -> int | None:
 
 def _placed(piece: Cells, names: list[str]) -> Cells:
     """Return a piece with columns that its file does not have."""
-    columns = [pl.lit(_PLACEHOLDER[name]).alias(name) for name in names]
-    if piece.heads is None:
-        return piece._replace(table=piece.table.with_columns(columns))
-    heads = piece.heads._replace(table=piece.heads.table.with_columns(columns))
-    return piece._replace(heads=heads, names=[*piece.names, *names])
+    return piece._replace(table=piece.table.with_columns(pl.lit(_PLACEHOLDER[name]).alias(name) for name in names))
 
 
 def _split(campaign: Campaign, silent: list[str], found: Found) -> None:
