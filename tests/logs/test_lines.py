@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gapline.logs.events import EventList
 from gapline.logs.lines import (
     MOST_LINE,
-    EventList,
     Lines,
     Telling,
     log_lines,

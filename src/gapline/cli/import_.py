@@ -217,7 +217,7 @@ def _write(imported: "Imported", target: Any, overwrite: bool, budget: int) -> d
         "left_out": [{"file": one.path, "why": one.why} for one in imported.left_out],
         "left_out_inside": [
             {"file": file.path, "problems": file.problem_count, "first": file.problems[0]}
-            for file in imported.files.flawed()
+            for file in imported.files.flawed.values()
             if file.error is None
         ],
     }

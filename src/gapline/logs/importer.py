@@ -131,7 +131,7 @@ def build_import(
     """Turn a survey into a campaign, or raise one error that says all of what is missing."""
     _refuse_unreadable(survey, skip_unknown=skip_unknown)
     files, runs = survey.files, survey.runs
-    wrong = files.flawed()
+    wrong = list(files.flawed.values())
     bad = [file for file in wrong if file.error and not (skip_unknown and file.unknown)]
     if not runs:
         why = f": {bad[0].problems[0]}" if bad else ""
@@ -188,7 +188,7 @@ def _paths(files: Sequence[FileLine]) -> list[str]:
 
 def _taken(files: FileLines) -> Iterator[str]:
     """Yield the paths of the files that were read."""
-    refused = {place for place, wrong in files.wrong.items() if wrong.error is not None}
+    refused = {place for place, file in files.flawed.items() if file.error is not None}
     return (path for place, path in enumerate(files.paths) if place not in refused)
 
 
@@ -212,11 +212,11 @@ def _named(runs: RunLines, *, number_runs: bool) -> tuple[pl.DataFrame, pl.Serie
 
 def _own_notes(runs: RunLines, seed_notes: pl.Series) -> pl.Series:
     """Return what there is to say of each run, a line each; runs of which the same is said share the text."""
-    both = runs.table["notes"].cast(pl.Int64) * len(SEED_NOTES) + seed_notes
-    kinds, names = both.unique().sort(), runs.names
-    pairs = [(names[own] or (), SEED_NOTES[seed]) for own, seed in (divmod(kind, len(SEED_NOTES)) for kind in kinds)]
-    texts = ["\n".join(filter(None, (*own, seed))) or None for own, seed in pairs]
-    return pl.Series(texts, dtype=pl.String).gather(kinds.search_sorted(both))
+    both = pl.DataFrame({"own": runs.table["notes"], "seed": seed_notes})
+    kinds = both.unique()
+    texts = ["\n".join(filter(None, (own, SEED_NOTES[seed]))) or None for own, seed in kinds.iter_rows()]
+    named = kinds.with_columns(text=pl.Series(texts, dtype=pl.String))
+    return both.join(named, on=["own", "seed"], how="left", maintain_order="left")["text"]
 
 
 def _stated(runs: RunLines, named: pl.DataFrame) -> dict[RunKey, tuple[str, float]]:
@@ -256,7 +256,7 @@ def _settle_senses(campaign: Campaign) -> tuple[Campaign, list[str]]:
 
 
 def _refuse_unreadable(survey: Survey, *, skip_unknown: bool) -> None:
-    refused = [file for file in survey.files.flawed() if file.error and not (skip_unknown and file.unknown)]
+    refused = [file for file in survey.files.flawed.values() if file.error and not (skip_unknown and file.unknown)]
     if survey.keep_going:
         # A package that is missing is no fault of the file, and would leave out every one of its kind.
         refused = [file for file in refused if isinstance(file.error, EnvironmentLacksError)]

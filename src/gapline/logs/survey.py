@@ -71,7 +71,9 @@ class Survey:
 
     def all_notes(self) -> list[str]:
         """Return the notes on the whole and those on its runs, each once."""
-        return list(dict.fromkeys([*self.notes, *(note for own in self.runs.among("notes") for note in own or ())]))
+        return list(
+            dict.fromkeys([*self.notes, *filter(None, "\n".join(map(str, self.runs.among("notes"))).split("\n"))])
+        )
 
     def add(self, chunk: Chunk) -> None:
         """Put what was found in some files behind what is here."""

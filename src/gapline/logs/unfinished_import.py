@@ -31,7 +31,7 @@ from gapline.logs.formats import UnknownFormatError, plugin_versions
 from gapline.logs.log_files import Source, marks_of
 from gapline.logs.reader import Reader, SourceReference
 from gapline.logs.spool import Batch, Spool, Waiting
-from gapline.logs.survey_table import FileLines, RunLines, Wrong
+from gapline.logs.survey_table import FileLine, FileLines, RunLines
 
 _MAGIC = b"gapline piece 2\n"
 _ALIGN = 64
@@ -44,11 +44,10 @@ class _Refusal(msgspec.Struct):
     hint: str | None
 
 
-class _Wrong(msgspec.Struct):
-    place: int
+class _Flaw(msgspec.Struct):
     problem_count: int
     problems: tuple[str, ...]
-    refusal: _Refusal | None
+    refusal: _Refusal | None = None
 
 
 class _StoredBatch(msgspec.Struct):
@@ -65,9 +64,8 @@ class _Stored(msgspec.Struct):
     paths: list[str]
     formats: list[str | None]
     run_counts: list[int]
-    wrong: list[_Wrong]
+    flaws: dict[int, _Flaw]
     runs: tuple[int, int]
-    names: list[str | tuple[str, ...] | None]
     references: list[tuple[SourceReference, str]]
     notes: list[str]
     matched: int
@@ -106,11 +104,10 @@ def save_piece(chunk: Chunk, path: Path) -> None:
         batches.append(_StoredBatch(batch.runs, batch.size, frame, columns, codes))
     stored = _Stored(
         chunk.files.paths,
-        list(chunk.files.formats()),
-        list(chunk.files.counts()),
-        [_stored_wrong(place, wrong) for place, wrong in chunk.files.wrong.items()],
+        chunk.files.formats,
+        list(chunk.files.counts),
+        {place: _stored_flaw(file) for place, file in chunk.files.flawed.items()},
         place_table(chunk.runs.table),
-        chunk.runs.names,
         chunk.references,
         chunk.notes,
         chunk.matched,
@@ -144,7 +141,7 @@ def load_piece(path: Path) -> Chunk:
         if content[: len(_MAGIC)] != _MAGIC:
             raise ValueError("another kind of file")
         size = int.from_bytes(content[len(_MAGIC) : head], "little")
-        stored = msgspec.convert(json.loads(content[head : head + size]), _Stored)
+        stored = msgspec.convert(json.loads(content[head : head + size]), _Stored, str_keys=True)
         start = head + size + -(head + size) % _ALIGN
 
         def read_table(place: tuple[int, int]) -> pl.DataFrame:
@@ -170,8 +167,11 @@ def load_piece(path: Path) -> Chunk:
         batches=batches,
         size=sum(batch.size for batch in batches),
     )
-    wrong = {one.place: _loaded_wrong(one) for one in stored.wrong}
-    files = FileLines.of(stored.paths, stored.formats, stored.run_counts, wrong)
+    files = FileLines()
+    for place, (name, kind, count) in enumerate(zip(stored.paths, stored.formats, stored.run_counts, strict=True)):
+        flaw = stored.flaws.get(place, _Flaw(0, ()))
+        error = _loaded_error(flaw.refusal)
+        files.append(FileLine(name, flaw.problem_count, flaw.problems, kind, run_count=count, error=error))
     chunk = Chunk(
         files,
         stored.references,
@@ -182,7 +182,7 @@ def load_piece(path: Path) -> Chunk:
         stored.beside,
         spool,
     )
-    chunk.runs = RunLines(files, runs, stored.names)
+    chunk.runs = RunLines(files, runs)
     return chunk
 
 
@@ -198,22 +198,19 @@ def _plain(value: Any) -> Any:
     raise NotImplementedError(f"{type(value).__name__} in what a reader found")
 
 
-def _stored_wrong(place: int, wrong: Wrong) -> _Wrong:
-    error = wrong.error
+def _stored_flaw(file: FileLine) -> _Flaw:
+    error = file.error
     refusal = None if error is None else _Refusal(type(error).__name__, error.message, error.hint)
-    return _Wrong(place, wrong.problem_count, wrong.problems, refusal)
+    return _Flaw(file.problem_count, file.problems, refusal)
 
 
-def _loaded_wrong(stored: _Wrong) -> Wrong:
-    error: GaplineError | None = None
-    if (refusal := stored.refusal) is not None:
-        # Our own errors alone: a name in a file must not say which class is called.
-        kind = getattr(errors, refusal.kind, TraceError)
-        kind = UnknownFormatError if refusal.kind == UnknownFormatError.__name__ else kind
-        error = (kind if isinstance(kind, type) and issubclass(kind, GaplineError) else TraceError)(
-            refusal.message, hint=refusal.hint
-        )
-    return Wrong(stored.problem_count, stored.problems, error)
+def _loaded_error(refusal: _Refusal | None) -> GaplineError | None:
+    if refusal is None:
+        return None
+    # Our own errors alone: a name in a file must not say which class is called.
+    kind = getattr(errors, refusal.kind, UnknownFormatError if refusal.kind == UnknownFormatError.__name__ else None)
+    ours = kind if isinstance(kind, type) and issubclass(kind, GaplineError) else TraceError
+    return ours(refusal.message, hint=refusal.hint)
 
 
 SUFFIX = ".piece"

@@ -5,11 +5,13 @@ relative gaps mean anything. The reader states that reference and changes nothin
 """
 
 import re
+from itertools import chain
 from pathlib import PurePosixPath
 
 from gapline.contract.tables import RunStatus
 from gapline.errors import TraceError
-from gapline.logs.lines import EventColumns, EventList, shown
+from gapline.logs.events import EventList
+from gapline.logs.lines import shown
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader, SourceReference
 from gapline.logs.readers.info_index import Block, index_writer, read_blocks
 
@@ -82,7 +84,9 @@ def _read_runs(log: LogFile, found: Found, block: Block, seen: dict[str, int]) -
             found.problems.append(f"{where}: expected {len(runs)} runs in {table!r}, got {len(events)}")
     for index, (instance, evaluations) in enumerate(runs):
         parts = [events[index] for events in tables if index < len(events)]
-        merged = EventList(found.problems, EventColumns(event for part in parts for event in part.events))
+        merged = EventList(found.problems)
+        for event in chain.from_iterable(parts):
+            merged.append(event)
         name = f"f{function}-d{dimension}-i{instance}"
         ended = RunStatus.FINISHED if evaluations is not None else RunStatus.KILLED
         found.runs.append(
@@ -131,7 +135,7 @@ def _read_table(table: LogFile, found: Found, name: str, index: str) -> list[Eve
             found.refuse(where, "evaluations and the best value in column 3", line)
             continue
         # The first evaluation may stand twice, as a record and as a row of its own: only a fall back to 1 is a restart.
-        if not runs or (cells[0] == "1" and runs[-1].events and runs[-1].events.last_time() > 1):
+        if not runs or (cells[0] == "1" and runs[-1] and runs[-1][len(runs[-1]) - 1].time > 1):
             runs.append(EventList(found.problems))
         runs[-1].add(cells[0], cells[2], where=where)
     return runs

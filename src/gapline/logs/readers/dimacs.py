@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from gapline.contract.number_limits import EXACT
 from gapline.contract.tables import RunStatus
 from gapline.errors import TraceError
-from gapline.logs.lines import EventList, log_lines, parse_number, shown, torn_line
+from gapline.logs.events import EventList
+from gapline.logs.lines import log_lines, parse_number, shown, torn_line
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader, SourceReference
 
 
@@ -73,7 +74,7 @@ class _Section:
         if self.events is None:
             self.events = EventList(problems)
             if self.plain is not None:
-                self.events.events.add_valid(self.plain[1], self.plain[0])
+                self.events.add_valid(self.plain[1], self.plain[0])
         return self.events
 
     def columns(self) -> dict[str, Any]:
@@ -196,7 +197,7 @@ def _read_rows(rows: bytes, section: _Section, first_line: int, path: str, found
         return
     events = section.all_events(found.problems)
     if columns is not None and is_plain:
-        events.events.add_valid(columns[1], columns[0])
+        events.add_valid(columns[1], columns[0])
         return
     torn_at = torn_line(rows)
     for offset, text in log_lines(rows):

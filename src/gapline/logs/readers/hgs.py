@@ -3,7 +3,8 @@
 import re
 
 from gapline.errors import TraceError
-from gapline.logs.lines import EventList, file_name, log_lines, parse_number, shown
+from gapline.logs.events import EventList
+from gapline.logs.lines import file_name, log_lines, parse_number, shown
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader
 
 _ROW = re.compile(rb"[^;\r\n]+;[+-]?[0-9]+;[^;\r\n]+;[^;\r\n]+\r?(?:\n|\Z)")

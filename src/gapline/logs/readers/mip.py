@@ -9,7 +9,8 @@ from typing import Any
 from gapline.contract.number_limits import INFINITE
 from gapline.contract.tables import RunStatus, VerdictCode
 from gapline.errors import TraceError
-from gapline.logs.lines import Event, EventList, Lines, shown
+from gapline.logs.events import EventList
+from gapline.logs.lines import Lines, shown
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader
 from gapline.logs.readers.mip_closing import Closing, ask_miplog, exact_number, read_closing, read_version
 from gapline.logs.readers.mip_rows import Number, Row, Stamped, progress_rows, read_printed, stamp_rows
@@ -286,7 +287,7 @@ def _settle_bound(events: EventList, taken: _Taken, final: Number | None, sense:
     for index, row in taken.bounds.items():
         if final is None or sign * row.value > sign * final.value:
             if final is not None and row.may_be(final.value):
-                events.events[index] = Event._make(events.events[index])._replace(bound=final.value)
+                events[index] = events[index]._replace(bound=final.value)
             elif abs(row.value) < INFINITE:
                 known.append(row)
     # The coarsest of all prints that may be the best.
@@ -307,20 +308,20 @@ def _settle_final(
     if final is None:
         return None if best is None else best.unit
     sign = -1.0 if sense == "max" else 1.0
-    for index, event in enumerate(map(Event._make, events.events)):
+    for index, event in enumerate(events):
         if event.verdict != VerdictCode.VALID or sign * event.objective >= sign * final.value:
             continue
         # Rows have five to ten digits: what is better by less than the fourth is the same solution.
         if abs(event.objective - final.value) > max(1e-4 * abs(event.objective), 1e-9):
-            events.events[index] = event._replace(verdict=VerdictCode.INVALID, reason=BETTER_THAN_FINAL)
+            events[index] = event._replace(verdict=VerdictCode.INVALID, reason=BETTER_THAN_FINAL)
             events.problems.append(
                 f"{where}: expected no incumbent better than the final {final.value:.15g}, got {event.objective:.15g}"
             )
         elif final.unit < taken.prints[index].unit or not final.may_be(event.objective):
-            events.events[index] = event._replace(objective=final.value)
+            events[index] = event._replace(objective=final.value)
     if best is not None and (best.may_be(final.value) or final.may_be(best.value)):
         if final.unit < best.unit and taken.best is not None:
-            events.events[taken.best] = Event(*events.events[taken.best])._replace(objective=final.value)
+            events[taken.best] = events[taken.best]._replace(objective=final.value)
         return min(final.unit, best.unit)
     if (best is None or sign * final.value < sign * best.value) and end is not None:
         events.add(_not_before(end, events), final.value, where=where)
@@ -330,7 +331,7 @@ def _settle_final(
 
 def _not_before(end: float, events: EventList) -> float:
     """Return the stated end, or the last stamp where rounding made that one later."""
-    return max([end, *(time for time, *_ in events.events if math.isfinite(time))])
+    return max([end, *filter(math.isfinite, events.values("time"))])
 
 
 READER = Reader(

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from gapline.errors import TraceError
-from gapline.logs.lines import EventList, Telling, parse_number, shown
+from gapline.logs.events import EventList
+from gapline.logs.lines import Telling, parse_number, shown
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader
 
 # runsolver --timestamp puts `CPU/wall<TAB>` before each line.
@@ -134,7 +135,7 @@ def _finish(found: Found, solve: _Solve) -> FoundRun:
         clock=" and ".join(sorted(solve.clocks - {""})),
         # Stamps of more digits than milliseconds are as exact as any clock.
         resolution=10.0**-solve.decimals if solve.clocks and solve.decimals <= 3 else None,
-        sense=_sense(found, solve.events.events.values("objective")),
+        sense=_sense(found, solve.events.values("objective")),
         guessed=True,
     )
 

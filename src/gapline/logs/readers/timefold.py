@@ -5,7 +5,8 @@ import re
 from typing import NamedTuple
 
 from gapline.errors import TraceError
-from gapline.logs.lines import EventList, Levels, parse_number, shown
+from gapline.logs.events import EventList, Levels
+from gapline.logs.lines import parse_number, shown
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader
 
 NOT_INITIALIZED = "solution not initialized"
