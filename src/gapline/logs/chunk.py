@@ -12,13 +12,14 @@ from gapline.contract.fact_origins import COLUMN, FactOrigin, read_origins, writ
 from gapline.contract.tables import RunStatus, VerdictCode
 from gapline.errors import GaplineError, TraceError, UsageError
 from gapline.files.memory import limited_memory
+from gapline.files.scratch_arrays import spans
 from gapline.logs.archive_members import Openings
 from gapline.logs.formats import Detector, all_readers, find_companion, find_reader
 from gapline.logs.lines import shown
 from gapline.logs.log_files import Source, marks_of
 from gapline.logs.naming import Identity, Naming, PathPattern, overruled, refuse_missing
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader, SourceReference, no_companion
-from gapline.logs.spool import IN_MEMORY, Spool, in_steps
+from gapline.logs.spool import IN_MEMORY, STEP, Spool
 from gapline.logs.survey_table import FileLine, FileLines, RunLine, RunLines
 from gapline.text import printable, writable
 from gapline.traces.candidate_checks import FAR
@@ -244,7 +245,7 @@ def _far_late(run: FoundRun, horizon: float, format: str) -> str | None:
 def _stamped(run: FoundRun) -> tuple[int, float | None, float | None]:
     """Return the number of candidates, and the first and the last stamp among them."""
     count, first, last = 0, np.inf, -np.inf
-    for part in in_steps(len(run.time)):
+    for part in spans(len(run.time), most=STEP):
         time = np.asarray(run.time[part], np.float64)
         if run.verdict is not None and _BOUND in (verdict := np.asarray(run.verdict[part])):
             time = time[verdict != _BOUND]

@@ -38,33 +38,21 @@ _ALIGN = 64
 _DTYPES = {name: np.dtype(kind) for name, kind in (REQUIRED_COLUMNS | OPTIONAL_COLUMNS).items()}
 
 
-class _Refusal(msgspec.Struct):
-    kind: str
-    message: str
-    hint: str | None
-
-
-class _Flaw(msgspec.Struct):
-    problem_count: int
-    problems: tuple[str, ...]
-    refusal: _Refusal | None = None
+# The kind, message and hint of an error.
+_Refusal = tuple[str, str, str | None]
+_OF_CHUNK = ("references", "notes", "matched", "companions", "empty", "beside")
 
 
 class _StoredBatch(msgspec.Struct):
-    runs: int
     size: int
-    table: tuple[int, int]
     columns: dict[str, int]
     codes: list[int] | None
 
 
 class _Stored(msgspec.Struct):
-    """What a piece says of itself; places count from the end of this text."""
+    """What a piece says of itself; places count from the end of this text. `files` are the fields of a `FileLine`."""
 
-    paths: list[str]
-    formats: list[str | None]
-    run_counts: list[int]
-    flaws: dict[int, _Flaw]
+    files: list[tuple[str, int, tuple[str, ...], str | None, int, int, _Refusal | None]]
     runs: tuple[int, int]
     references: list[tuple[SourceReference, str]]
     notes: list[str]
@@ -75,6 +63,7 @@ class _Stored(msgspec.Struct):
     reasons: list[str]
     diagnostics: Diagnostics
     not_positive: int
+    tables: list[tuple[int, int]]
     batches: list[_StoredBatch]
 
 
@@ -90,34 +79,28 @@ def save_piece(chunk: Chunk, path: Path) -> None:
         parts.append(data)
         return start
 
-    batches = []
-
     def place_table(table: pl.DataFrame) -> tuple[int, int]:
         stream = io.BytesIO()
         table.write_ipc(stream)
         return place(stream.getvalue()), len(stream.getvalue())
 
-    for batch, table in zip(spool.batches, spool.tables, strict=True):
-        frame = place_table(table)
+    batches = []
+    for batch in spool.batches:
         columns = {name: place(_bytes(column)) for name, column in batch.columns.items()}
         codes = None if batch.codes is None else batch.codes.tolist()
-        batches.append(_StoredBatch(batch.runs, batch.size, frame, columns, codes))
+        batches.append(_StoredBatch(batch.size, columns, codes))
     stored = _Stored(
-        chunk.files.paths,
-        chunk.files.formats,
-        list(chunk.files.counts),
-        {place: _stored_flaw(file) for place, file in chunk.files.flawed.items()},
-        place_table(chunk.runs.table),
-        chunk.references,
-        chunk.notes,
-        chunk.matched,
-        chunk.companions,
-        chunk.empty,
-        chunk.beside,
-        list(spool.reasons),
-        spool.diagnostics,
-        spool.not_positive,
-        batches,
+        files=[
+            (f.path, f.problem_count, f.problems, f.format, f.first_run, f.run_count, _stored_error(f.error))
+            for f in chunk.files
+        ],
+        runs=place_table(chunk.runs.table),
+        reasons=list(spool.reasons),
+        diagnostics=spool.diagnostics,
+        not_positive=spool.not_positive,
+        tables=[place_table(table) for table in spool.tables],
+        batches=batches,
+        **{name: getattr(chunk, name) for name in _OF_CHUNK},
     )
     # By the JSON of Python: a path may be no UTF-8, which it can hold.
     text = json.dumps(msgspec.to_builtins(stored, enc_hook=_plain)).encode()
@@ -141,22 +124,20 @@ def load_piece(path: Path) -> Chunk:
         if content[: len(_MAGIC)] != _MAGIC:
             raise ValueError("another kind of file")
         size = int.from_bytes(content[len(_MAGIC) : head], "little")
-        stored = msgspec.convert(json.loads(content[head : head + size]), _Stored, str_keys=True)
+        stored = msgspec.convert(json.loads(content[head : head + size]), _Stored)
         start = head + size + -(head + size) % _ALIGN
-
-        def read_table(place: tuple[int, int]) -> pl.DataFrame:
-            return pl.read_ipc(content[start + place[0] : start + sum(place)])
-
-        batches, tables, runs = [], [], read_table(stored.runs)
+        runs, *tables = [
+            pl.read_ipc(content[start + at : start + at + length]) for at, length in (stored.runs, *stored.tables)
+        ]
+        batches = []
         for one in stored.batches:
-            tables.append(read_table(one.table))
             columns: dict[str, Any] = {}
             for name, at in one.columns.items():
                 if start + at + one.size * _DTYPES[name].itemsize > len(content):
                     raise ValueError("one that was cut")
                 columns[name] = Waiting(path, _DTYPES[name], start + at, one.size)
             codes = None if one.codes is None else np.array(one.codes, np.uint8)
-            batches.append(Batch(one.runs, one.size, columns, codes))
+            batches.append(Batch(one.size, columns, codes))
     except (OSError, ValueError, KeyError, msgspec.MsgspecError, pl.exceptions.PolarsError) as error:
         raise TraceError(f"{path}: expected a part of an unfinished import, got {error}") from error
     spool = Spool(
@@ -167,21 +148,8 @@ def load_piece(path: Path) -> Chunk:
         batches=batches,
         size=sum(batch.size for batch in batches),
     )
-    files = FileLines()
-    for place, (name, kind, count) in enumerate(zip(stored.paths, stored.formats, stored.run_counts, strict=True)):
-        flaw = stored.flaws.get(place, _Flaw(0, ()))
-        error = _loaded_error(flaw.refusal)
-        files.append(FileLine(name, flaw.problem_count, flaw.problems, kind, run_count=count, error=error))
-    chunk = Chunk(
-        files,
-        stored.references,
-        stored.notes,
-        stored.matched,
-        stored.companions,
-        stored.empty,
-        stored.beside,
-        spool,
-    )
+    files = FileLines(FileLine(*facts, _loaded_error(refusal)) for *facts, refusal in stored.files)
+    chunk = Chunk(files, spool=spool, **{name: getattr(stored, name) for name in _OF_CHUNK})
     chunk.runs = RunLines(files, runs)
     return chunk
 
@@ -198,19 +166,18 @@ def _plain(value: Any) -> Any:
     raise NotImplementedError(f"{type(value).__name__} in what a reader found")
 
 
-def _stored_flaw(file: FileLine) -> _Flaw:
-    error = file.error
-    refusal = None if error is None else _Refusal(type(error).__name__, error.message, error.hint)
-    return _Flaw(file.problem_count, file.problems, refusal)
+def _stored_error(error: GaplineError | None) -> _Refusal | None:
+    return None if error is None else (type(error).__name__, error.message, error.hint)
 
 
 def _loaded_error(refusal: _Refusal | None) -> GaplineError | None:
     if refusal is None:
         return None
+    name, message, hint = refusal
     # Our own errors alone: a name in a file must not say which class is called.
-    kind = getattr(errors, refusal.kind, UnknownFormatError if refusal.kind == UnknownFormatError.__name__ else None)
+    kind = UnknownFormatError if name == UnknownFormatError.__name__ else getattr(errors, name, None)
     ours = kind if isinstance(kind, type) and issubclass(kind, GaplineError) else TraceError
-    return ours(refusal.message, hint=refusal.hint)
+    return ours(message, hint=hint)
 
 
 SUFFIX = ".piece"
