@@ -165,10 +165,10 @@ def _shown_progress() -> "Iterator[Callable[[int, int], None]]":
 @contextmanager
 def _elsewhere(place: Any, paths: list[Any]) -> "Iterator[dict[str, Any]]":
     """Open the workers of a place; every one must see these paths."""
-    from gapline.executors.tasks import as_executor, open_workers
+    from gapline.executors.tasks import TaskExecutor, open_workers
 
     with open_workers(place, paths=paths, say=lambda text: say(text, err=True)) as workers:
-        yield {"executor": as_executor(workers), "jobs": workers.width()}
+        yield {"executor": TaskExecutor(workers), "jobs": workers.width()}
 
 
 def _refuse_target(target: Any, overwrite: bool) -> None:

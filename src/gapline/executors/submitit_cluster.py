@@ -393,8 +393,10 @@ def call_back_orphans(study: Path, queue: SlurmQueue, say: Callable[[str], None]
 
 
 def remove_jobs(study: Path, runner: str) -> None:
-    """Remove scripts and logs of jobs that ended well: all that counts is in the journals."""
+    """Remove scripts and logs of jobs that ended well, and what is empty without them: all that counts is elsewhere."""
     shutil.rmtree(study / JOBS / runner, ignore_errors=True)
     # Another runner may have jobs of its own.
     with contextlib.suppress(OSError):
         (study / JOBS).rmdir()
+        # That of a study has its contract in it.
+        study.rmdir()

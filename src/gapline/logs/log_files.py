@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple
 from gapline.errors import TraceError, UsageError, listing
 from gapline.files.compression import IN_MEMORY, PACKED, Unpacked, as_utf8, path_without_packing
 from gapline.files.open_file import most_bytes, open_input, reason_of
-from gapline.logs.reader import Companion, LogFile, Streamed
+from gapline.logs.reader import Companion, LogFile
 
 # A chunk ends behind a file whose name says so, so that a file more or less moves the ends of few of them.
 _ONE_IN = 512
@@ -187,8 +187,7 @@ def log_from(stream: BinaryIO, path: str, *, companion: Companion | None = None,
         held.append(piece)
         size += len(piece)
         if size > most:
-            streamed = Streamed(path, b"".join(held), pieces, cut=lambda: not unpacked.whole)
-            return LogFile(path, streamed, companion=companion)
+            return LogFile(path, b"".join(held), lambda: not unpacked.whole, companion=companion, rest=pieces)
     return LogFile(path, b"".join(held), cut=not unpacked.whole, companion=companion)
 
 

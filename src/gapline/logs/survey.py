@@ -12,41 +12,17 @@ from gapline.contract.choices import InputChoices
 from gapline.errors import HorizonError, TraceError, UsageError, listing
 from gapline.files.memory import memory_budget
 from gapline.logs.archive_members import is_archive, list_members
-from gapline.logs.chunk import (
-    BATCH,
-    EMPTY,
-    NO_HORIZON,
-    OFF_PATTERN,
-    PER_CANDIDATE,
-    SOLVER_SAYS_SO,
-    Chunk,
-    Job,
-    crashed_run,
-    read_chunk,
-    refused,
-    take_or_refuse,
-)
+from gapline.logs.chunk import BATCH, PER_CANDIDATE, Chunk, Job, crashed_run, read_chunk, refused, take_or_refuse
 from gapline.logs.formats import all_readers, find_reader
 from gapline.logs.log_files import MOST_FILES, Source, cut_sources, find_files, keep_only, look_at
 from gapline.logs.naming import Identity, Naming, PathPattern
 from gapline.logs.reader import Reader, SourceReference
 from gapline.logs.spool import IN_MEMORY, Spool
-from gapline.logs.survey_table import MOST_KEPT, FileLine, FileLines, RunLine, RunLines
+from gapline.logs.survey_table import MOST_KEPT, FileLines, RunLines
 from gapline.logs.unfinished_import import read_chunks
 from gapline.text import as_patterns
 from gapline.traces.columns import Dialect
 
-__all__ = [
-    "EMPTY",
-    "NO_HORIZON",
-    "OFF_PATTERN",
-    "SOLVER_SAYS_SO",
-    "FileLine",
-    "LogChoices",
-    "RunLine",
-    "Survey",
-    "survey_logs",
-]
 # Below this processes cost more than they read: bytes of files, and those that opening one is worth. To start two takes
 # about a second, in which one reads some 10,000 small logs: it has to be a part of what there is to do.
 WORTH_A_PROCESS = 96 << 20
