@@ -18,7 +18,7 @@ from gapline.logs.formats import Detector, all_readers, find_companion, find_rea
 from gapline.logs.lines import shown
 from gapline.logs.log_files import Source, marks_of
 from gapline.logs.naming import Identity, Naming, PathPattern, overruled, refuse_missing
-from gapline.logs.reader import Found, FoundRun, LogFile, Reader, SourceReference, no_companion
+from gapline.logs.reader import Found, FoundRun, LogFile, Reader, SourceReference
 from gapline.logs.spool import IN_MEMORY, STEP, Spool
 from gapline.logs.survey_table import FileLine, FileLines, RunLine, RunLines
 from gapline.text import printable, writable
@@ -87,14 +87,13 @@ def read_chunk(job: Job, sources: Sequence[Source], *, done: Callable[[], None] 
     if job.format != "auto":
         readers = (job.format if isinstance(job.format, Reader) else find_reader(job.format),)
     detector = Detector(readers)
-    with_companions = [reader for reader in readers if reader.is_companion is not no_companion]
     seen: set[Path] = set()
     with limited_memory(job.in_memory * PER_CANDIDATE), Openings(sources, job.root) as openings:
         for source in sources:
             try:
                 with openings.log(source, seen) as log:
                     log.dialect = job.dialect
-                    if find_companion(log, with_companions):
+                    if find_companion(log, readers):
                         chunk.companions.append(source.path)
                     elif log.is_blank:
                         chunk.empty.append(source.path)

@@ -5,9 +5,9 @@ import mmap
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import chain
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from gapline.campaign.assembly import RunTrace
 from gapline.errors import TraceError
@@ -180,24 +180,10 @@ class FoundRun(RunTrace):
 
     def named(self, *, arm: str, instance: str, seed: int, panel: str | None) -> RunTrace:
         """Return the run under the identity that the importer settled on."""
+        own: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(RunTrace)}
         said = {"clock": self.clock or None, "resolution": self.resolution, "validation": "solver"}
-        return RunTrace(
-            self.time,
-            self.objective,
-            self.verdict,
-            arm,
-            instance,
-            seed,
-            panel,
-            self.horizon,
-            self.status,
-            self.bound,
-            self.claimed,
-            self.primary,
-            self.secondary,
-            self.reason,
-            said | dict(self.carried),
-        )
+        own |= {"arm": arm, "instance": instance, "seed": seed, "panel": panel, "carried": said | dict(self.carried)}
+        return RunTrace(**own)
 
 
 class Problems(list[str]):
@@ -247,11 +233,6 @@ class Found:
         return self
 
 
-def no_companion(_path: str, _head: bytes) -> bool:
-    """Say that no file is read through another one: what most formats say."""
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class Reader:
     """A format: its name for `--format`, whether a file's head looks like it, and how to read it.
@@ -266,4 +247,4 @@ class Reader:
     describes: str
     looks_like: Callable[[str, bytes], bool]
     read: Callable[[LogFile], Found]
-    is_companion: Callable[[str, bytes], bool] = no_companion
+    is_companion: Callable[[str, bytes], bool] = lambda _path, _head: False

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 from gapline.contract.choices import InputChoices
 from gapline.errors import HorizonError, TraceError, UsageError, listing
@@ -41,6 +41,10 @@ class Survey:
     spool: Spool = field(default_factory=Spool)
     kept: int = 0
     keep_going: bool = False
+    # Files of which only all the others say what they are, and the files that were read through others.
+    companions: list[str] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
+    beside: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.runs = RunLines(self.files)
@@ -59,6 +63,9 @@ class Survey:
         self.notes += [note for note in chunk.notes if note not in self.notes]
         self.naming.matched += chunk.matched
         self.spool.extend(chunk.spool)
+        self.companions += chunk.companions
+        self.empty += chunk.empty
+        self.beside.update(chunk.beside)
 
 
 class LogChoices(InputChoices, total=False):
@@ -109,8 +116,8 @@ def survey_logs(
     job = Job(format, dialect, given, name, choices.get("horizon"), choices.get("sense"), batch, in_memory)
     if choices.get("executor") is not None:
         job = replace(job, root=str(Path.cwd()))
-    waiting = _read_all(survey, job, listed, choices)
-    _settle_waiting(survey, job, waiting)
+    _read_all(survey, job, listed, choices)
+    _settle_waiting(survey, job)
     if pattern and survey.runs and not survey.naming.matched:
         shown_paths = listing((survey.files.paths[place] for place in survey.files.owners()), most=3)
         raise UsageError(f"--name {pattern.text}: expected a pattern that fits some path, got {shown_paths}")
@@ -130,14 +137,6 @@ def _list_sources(survey: Survey, paths: Sequence[str | Path]) -> list[Source]:
     return listed
 
 
-class _Waiting(NamedTuple):
-    """Files of which only all the others say what they are, and the files that were read through others."""
-
-    companions: list[str]
-    empty: list[str]
-    beside: set[str]
-
-
 def _looked_at(listed: list[Source]) -> Iterator[Source]:
     """Yield the sources with their marks and let go of the list: what is read of a file takes its place."""
     listed.reverse()
@@ -146,7 +145,7 @@ def _looked_at(listed: list[Source]) -> Iterator[Source]:
         yield look_at(one.path) if one.inside is None else one
 
 
-def _read_all(survey: Survey, job: Job, listed: list[Source], choices: LogChoices) -> _Waiting:
+def _read_all(survey: Survey, job: Job, listed: list[Source], choices: LogChoices) -> None:
     """Read the files, here or in processes, and add what they hold in their order."""
     number = len(listed)
     coming = cut_sources(_looked_at(listed))
@@ -165,7 +164,6 @@ def _read_all(survey: Survey, job: Job, listed: list[Source], choices: LogChoice
         progress(count, number)
 
     progress(0, number)
-    waiting = _Waiting([], [], set())
     for handed in read_chunks(
         job,
         chain(first, coming),
@@ -180,24 +178,20 @@ def _read_all(survey: Survey, job: Job, listed: list[Source], choices: LogChoice
             chunk = read_chunk(replace(job, refuse_unnamed=True), handed.sources)
         survey.add(chunk)
         survey.kept += len(handed.sources) if handed.kept else 0
-        waiting.companions.extend(chunk.companions)
-        waiting.empty.extend(chunk.empty)
-        waiting.beside.update(chunk.beside)
-    return waiting
 
 
-def _settle_waiting(survey: Survey, job: Job, waiting: _Waiting) -> None:
+def _settle_waiting(survey: Survey, job: Job) -> None:
     """Add empty files as runs that crashed, and refuse data without its index, unless an index has named them."""
     job = replace(job, refuse_unnamed=survey.keep_going)
-    for start in range(0, len(waiting.empty), MOST_FILES):
+    for start in range(0, len(survey.empty), MOST_FILES):
         some = Chunk(spool=Spool(in_memory=job.in_memory))
-        for path in waiting.empty[start : start + MOST_FILES]:
-            if str(Path(path).resolve()) not in waiting.beside:
+        for path in survey.empty[start : start + MOST_FILES]:
+            if str(Path(path).resolve()) not in survey.beside:
                 take_or_refuse(some, survey.naming, job, path, crashed_run(), "empty")
         some.spool.flush()
         survey.add(some)
-    for path in waiting.companions:
-        if str(Path(path).resolve()) not in waiting.beside:
+    for path in survey.companions:
+        if str(Path(path).resolve()) not in survey.beside:
             alone = TraceError(f"{path}: expected the index file that names it among the sources, got the data alone")
             survey.files.append(refused(path, alone))
 

@@ -268,13 +268,13 @@ def read_chunks(
     done
         Is called with the number of files that were finished since the last call.
     """
-    if folder is None or executor is None:
+    if folder is None:
         for sources in chunks:
-            yield _read_here(job, sources, folder, done)
+            yield Handed(read_chunk(job, sources, done=lambda: done(1)), sources, kept=False)
         return
-    pending: dict[int, Future[str]] = {}
+    pending: dict[int, Future[None]] = {}
     try:
-        yield from _read_elsewhere(job, chunks, folder, executor, _AHEAD * width, done, pending)
+        yield from _read_pieces(job, chunks, folder, executor, _AHEAD * width, done, pending)
     except BrokenProcessPool as error:
         raise EnvironmentLacksError(
             f"a process that read logs was ended from outside: {error}",
@@ -286,26 +286,27 @@ def read_chunks(
             future.cancel()
 
 
-def _read_elsewhere(
+def _read_pieces(
     job: Job,
     chunks: Iterable[Sequence[Source]],
     folder: Path,
-    executor: Executor,
+    executor: Executor | None,
     most: int,
     done: Callable[[int], None],
-    pending: dict[int, Future[str]],
+    pending: dict[int, Future[None]],
 ) -> Iterator[Handed]:
-    """Let others read, at most so many chunks at a time; `pending` has those that were given out."""
+    """Read pieces here or let others do it, so many at a time; `pending` has those that were given out."""
     held: dict[int, tuple[Sequence[Source], Path]] = {}
     ready: dict[int, bool] = {}
-    coming = iter(chunks)
+    coming, window = iter(chunks), _WINDOW if executor else 1
     at = following = 0
     while True:
-        while len(pending) < most and following - at < _WINDOW and (sources := next(coming, ())):
+        while len(pending) < most and following - at < window and (sources := next(coming, ())):
             held[following] = sources, (piece := folder / name_piece(job, sources))
-            if _kept(piece) is not None:
-                ready[following] = True
+            if is_kept := _is_kept(piece):
                 done(len(sources))
+            if is_kept or executor is None:
+                ready[following] = is_kept
             else:
                 pending[following] = executor.submit(read_piece, job, sources, str(piece))
             following += 1
@@ -319,15 +320,16 @@ def _read_elsewhere(
                 done(len(held[number][0]))
         while at in ready:
             sources, piece = held.pop(at)
+            if not ready[at] and executor is None:
+                read_piece(job, sources, str(piece), lambda: done(1))
             yield Handed(load_piece(piece), sources, ready.pop(at))
             at += 1
 
 
-def read_piece(job: Job, sources: Sequence[Source], place: str) -> str:
+def read_piece(job: Job, sources: Sequence[Source], place: str, done: Callable[[], None] = lambda: None) -> None:
     """Read some logs and write what was found as a piece; what a worker does."""
     with _temporary_files_in(Path(place).parent):
-        save_piece(read_chunk(job, sources), Path(place))
-    return place
+        save_piece(read_chunk(job, sources, done=done), Path(place))
 
 
 @contextlib.contextmanager
@@ -340,25 +342,9 @@ def _temporary_files_in(folder: Path) -> Iterator[None]:
         tempfile.tempdir = before
 
 
-def _read_here(job: Job, sources: Sequence[Source], folder: Path | None, done: Callable[[int], None]) -> Handed:
-    piece = None if folder is None else folder / name_piece(job, sources)
-    if piece is not None and (chunk := _kept(piece)) is not None:
-        done(len(sources))
-        return Handed(chunk, sources, kept=True)
-    if piece is None:
-        return Handed(read_chunk(job, sources, done=lambda: done(1)), sources, kept=False)
-    with _temporary_files_in(piece.parent):
-        chunk = read_chunk(job, sources, done=lambda: done(1))
-        save_piece(chunk, piece)
-    return Handed(chunk, sources, kept=False)
-
-
-def _kept(piece: Path) -> Chunk | None:
-    """Return the chunk of a piece that is there, unless a file that was read through another one has changed."""
-    if not piece.exists():
-        return None
+def _is_kept(piece: Path) -> bool:
+    """Say whether a piece is there, and no file that was read through another one has changed since."""
     try:
-        chunk = load_piece(piece)
+        return piece.exists() and all(marks_of(path) == marks for path, marks in load_piece(piece).beside.items())
     except TraceError:
-        return None
-    return chunk if all(marks_of(path) == marks for path, marks in chunk.beside.items()) else None
+        return False

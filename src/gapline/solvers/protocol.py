@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from gapline.errors import EnvironmentLacksError, GaplineError, UsageError
+from gapline.files.process_start import began
 
 # Taken when this module is loaded: what came before is added from the operating system, where it tells.
 _LOADED = time.monotonic()
@@ -130,13 +131,10 @@ def emit_claim(claim: str | None, **resolutions: float | None) -> None:
 
 def seconds_since_start() -> float:
     """Return the seconds since this process began, or since this module was loaded where the system does not tell."""
-    try:
-        # Field 22 of /proc/self/stat, counted behind the program's name, which may hold spaces itself.
-        ticks = int(Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19])
-        began = ticks / os.sysconf("SC_CLK_TCK")
-        return max(time.clock_gettime(time.CLOCK_BOOTTIME) - began, time.monotonic() - _LOADED)
-    except (OSError, ValueError, AttributeError, IndexError):
+    started = began(os.getpid())
+    if started is None or not hasattr(time, "CLOCK_BOOTTIME"):
         return time.monotonic() - _LOADED
+    return max(time.clock_gettime(time.CLOCK_BOOTTIME) - started / os.sysconf("SC_CLK_TCK"), time.monotonic() - _LOADED)
 
 
 def run_adapter(solve: Callable[[Task], None]) -> None:
