@@ -6,7 +6,13 @@ from gapline.checkers.verdict import Checker
 from gapline.errors import UsageError
 from gapline.text import meant
 
-CHECKERS = {"tdvrptw": "TdvrptwChecker", "vrptw": "VrptwChecker", "cvrp": "CvrpChecker", "mip": "MipChecker"}
+# Each name is a class in a module of `gapline.checkers`.
+CHECKERS = {
+    "tdvrptw": "tdvrptw.TdvrptwChecker",
+    "vrptw": "routing.VrptwChecker",
+    "cvrp": "routing.CvrpChecker",
+    "mip": "mip.MipChecker",
+}
 
 
 def load_checker(name: str) -> Checker:
@@ -35,7 +41,8 @@ def load_checker(name: str) -> Checker:
 
         return load_python_checker(rest)
     if name in CHECKERS:
-        made: Checker = getattr(import_module(f"gapline.checkers.{name}"), CHECKERS[name])()
+        module, _, kind = CHECKERS[name].partition(".")
+        made: Checker = getattr(import_module(f"gapline.checkers.{module}"), kind)()
         return made
     raise UsageError(
         f"checker: expected one of {', '.join(CHECKERS)}, command:PROGRAM or python:MODULE:FUNCTION, got {name!r}",

@@ -1,7 +1,6 @@
 """Cells and tasks on a Dask cluster: cells take one unit of the workers' resource `solver`, tasks a thread."""
 
 import contextlib
-import logging
 import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
@@ -9,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from gapline.errors import EnvironmentLacksError
+from gapline.executors.executors import quiet_loggers
 from gapline.executors.worker_requirements import WorkerLostError, call_pickled
 
 RESOURCE = "solver"
@@ -91,20 +91,6 @@ def _lost(address: str) -> EnvironmentLacksError:
     )
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep what Dask logs off the terminal: what it means for a campaign is said by us, in one sentence."""
-    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in ("distributed", "tornado")]
-    before = {name: logging.getLogger(name).level for name in names}
-    for name in names:
-        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        for name, level in before.items():
-            logging.getLogger(name).setLevel(level)
-
-
 def _hand_on(task: Any, future: Future[Any], address: str) -> None:
     """Give the outcome of a task to the future that stands for it."""
     from distributed import KilledWorker
@@ -138,7 +124,7 @@ def dask_executor(address: str, *, resource: str | None = RESOURCE) -> Iterator[
             hint="start one with: python -P -m dask scheduler",
         ) from error
     # Closed in the quiet too: a client says of a scheduler that is gone that it is.
-    with _quiet():
+    with quiet_loggers("distributed", "tornado"):
         try:
             executor = DaskExecutor(client, address, resource)
             if executor.slots() < 1:

@@ -1,7 +1,6 @@
 """Cells as jobs of a batch system (SLURM, OAR, or local processes) through submitit."""
 
 import contextlib
-import logging
 import math
 import os
 import shlex
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from gapline.errors import EnvironmentLacksError, GaplineError, UsageError
+from gapline.executors.executors import quiet_loggers
 from gapline.executors.heartbeat import heartbeat_file
 from gapline.executors.slurm_queue import CANCELLED, FORGOTTEN, JobState, SlurmQueue, Standing
 from gapline.executors.worker_requirements import CalledBackError, WorkerLostError
@@ -287,7 +287,7 @@ def submitit_executor(
     A job may take these seconds, threads and MB. Scripts and logs are in `jobs/RUNNER` until `remove_jobs`.
     """
     folder = study / JOBS / runner
-    with _holding(folder), _quiet_submitit():
+    with _holding(folder), quiet_loggers("submitit"):
         inner = _inner_executor(cluster, folder, jobs, options, seconds=seconds, **_resources(cluster, threads, memory))
         queue = SlurmQueue() if cluster == "slurm" else None
         if queue is not None:
@@ -358,18 +358,6 @@ def _holding(folder: Path) -> Iterator[None]:
         os.close(file)
         if sorted(path.name for path in folder.glob("*")) == [RUNNER_LOCK]:
             remove_jobs(folder.parents[1], folder.name)
-
-
-@contextmanager
-def _quiet_submitit() -> Iterator[None]:
-    """Keep submitit's own log off standard output; what it could say is in our errors."""
-    logger = logging.getLogger("submitit")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
 
 
 def call_back_orphans(study: Path, queue: SlurmQueue, say: Callable[[str], None]) -> None:

@@ -206,7 +206,7 @@ def _read_one(log: LogFile, reader: Reader) -> Found:
             f"{log.path}: the reader of format {reader.name} failed: {type(error).__name__}: {shown(str(error))}"
         ) from error
     if log.cut:
-        found.problems.append(f"{log.path}: expected a whole compressed file, got one that ends early")
+        found.refuse_cut(log.path)
         if found.runs and found.runs[-1].status in (RunStatus.UNKNOWN, RunStatus.FINISHED):
             found.runs[-1].status = RunStatus.KILLED
     return found

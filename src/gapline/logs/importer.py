@@ -1,6 +1,6 @@
 """`import_logs`: files of any known format in, one campaign out, with everything that could not be read named."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,7 @@ from gapline.errors import EnvironmentLacksError, TraceError, listing
 from gapline.logs.naming import SEED_NOTES, Identity, refuse_missing, settle_seeds
 from gapline.logs.reader import SourceReference
 from gapline.logs.survey import LogChoices, Survey, survey_logs
-from gapline.logs.survey_table import FileLine, FileLines, RunLines
+from gapline.logs.survey_table import FileLines, RunLines
 from gapline.text import counted
 from gapline.traces.candidate_checks import check_source
 from gapline.traces.direction import ASSUMED, check_direction
@@ -136,23 +136,27 @@ def build_import(
     if not runs:
         why = f": {bad[0].problems[0]}" if bad else ""
         raise TraceError(f"expected runs, got none in {listing(files.paths, most=5)}{why}")
-    _refuse_missing(survey)
+    if rows := runs.unnamed():
+        identities = [Identity(*names) for names in runs.who()[rows].select("arm", "instance").iter_rows()]
+        refuse_missing(identities, runs.places(rows), pattern=survey.naming.pattern)
     named, seed_notes = _named(runs, number_runs=number_runs)
     if not allow_mixed_clocks:
         owners = files.owners()
-        rows = runs.among("clock").items()
-        _refuse_mixed_clocks([(str(clock), files.paths[owners[row]]) for clock, row in rows if clock])
+        clocks = runs.among("clock").items()
+        _refuse_mixed_clocks([(str(clock), files.paths[owners[row]]) for clock, row in clocks if clock])
     references = () if no_references else _agreeing(survey.references)
     notes = list(survey.notes)
     formats = sorted({str(name) for name in runs.among("format")} - {"empty"}) or ["empty"]
     if bad:
-        notes.append(f"left out {counted(len(bad), 'file')} that cannot be read: {listing(_paths(bad), most=5)}")
+        notes.append(
+            f"left out {counted(len(bad), 'file')} that cannot be read: {listing((file.path for file in bad), most=5)}"
+        )
     if skipped := [file.path for file in wrong if file.unknown and skip_unknown]:
         notes.append(f"left out {len(skipped):,} of no known format: {listing(skipped, most=5)}")
     counted_ones = [file for file in wrong if not (skip_unknown and file.unknown)]
     diagnostics = replace(
         survey.spool.diagnostics,
-        sources=tuple(_taken(files)),
+        sources=tuple(file.path for file in files if file.error is None),
         problems=tuple(islice((problem for file in counted_ones for problem in file.problems), MOST_PROBLEMS)),
         problem_count=sum(file.problem_count for file in counted_ones),
     )
@@ -180,22 +184,6 @@ def build_import(
     campaign = replace(campaign, diagnostics=replace(diagnostics, notes=tuple(dict.fromkeys(notes))))
     left_out = tuple(LeftOut(file.path, file.error.message) for file in wrong if file.error)
     return Imported(campaign, references, _stated(runs, named), files, left_out, len(bad), survey.kept)
-
-
-def _paths(files: Sequence[FileLine]) -> list[str]:
-    return [file.path for file in files]
-
-
-def _taken(files: FileLines) -> Iterator[str]:
-    """Yield the paths of the files that were read."""
-    refused = {place for place, file in files.flawed.items() if file.error is not None}
-    return (path for place, path in enumerate(files.paths) if place not in refused)
-
-
-def _refuse_missing(survey: Survey) -> None:
-    if rows := survey.runs.unnamed():
-        identities = [Identity(*names) for names in survey.runs.who()[rows].select("arm", "instance").iter_rows()]
-        refuse_missing(identities, survey.runs.places(rows), pattern=survey.naming.pattern)
 
 
 def _named(runs: RunLines, *, number_runs: bool) -> tuple[pl.DataFrame, pl.Series]:

@@ -59,20 +59,17 @@ class Source:
 
 def look_at(path: Path | str) -> Source:
     """Return the source that a file is; one that cannot be looked at is read, and fails then."""
-    return Source(str(path), *_marks(path))
+    marks = marks_of(path)
+    return Source(str(path), marks[0] if marks else 0, marks)
 
 
 def marks_of(path: Path | str) -> tuple[int, ...]:
     """Return what tells a changed file from the same one: its size, when it was written or changed, and its number."""
-    return _marks(path)[1]
-
-
-def _marks(path: Path | str) -> tuple[int, tuple[int, ...]]:
     try:
         found = os.stat(path)  # noqa: PTH116 - a million paths
     except OSError:
-        return 0, ()
-    return found.st_size, (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+        return ()
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 
 def cut_sources(sources: Iterable[Source]) -> Iterator[Sequence[Source]]:

@@ -225,6 +225,10 @@ class Found:
         """Note the last line of a file that ends in the middle of it: a number that was cut is another number."""
         self.refuse(where, "a whole line", text, " where the file ends")
 
+    def refuse_cut(self, where: str) -> None:
+        """Note that a compressed file ends in the middle of its stream."""
+        self.problems.append(f"{where}: expected a whole compressed file, got one that ends early")
+
     def numbered(self, part: str = "run") -> "Found":
         """Say which part of the file each run is, where there are several, and return what was found."""
         if len(self.runs) > 1:

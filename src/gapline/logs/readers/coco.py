@@ -45,7 +45,9 @@ def read(log: LogFile) -> Found:
             hint="--format iohprofiler",
         )
     else:
-        _read_index(log, found)
+        seen: dict[str, int] = {}
+        for block in read_blocks(log, found):
+            _read_runs(log, found, block, seen)
     if not found.runs:
         raise TraceError(
             f"{log.path}: expected an index with funcId, DIM and runs such as '1:500|2.3e-09', got {shown(log.head)}",
@@ -53,12 +55,6 @@ def read(log: LogFile) -> Found:
         )
     found.notes.append(SHIFT_NOTE)
     return found
-
-
-def _read_index(log: LogFile, found: Found) -> None:
-    seen: dict[str, int] = {}
-    for block in read_blocks(log, found):
-        _read_runs(log, found, block, seen)
 
 
 def _read_runs(log: LogFile, found: Found, block: Block, seen: dict[str, int]) -> None:
@@ -73,7 +69,8 @@ def _read_runs(log: LogFile, found: Found, block: Block, seen: dict[str, int]) -
             if opened is not None:
                 certified &= b" - Fref " not in opened.head[:1000]
                 tables.append(_read_table(opened, found, table, log.path))
-                _refuse_cut(opened, found, f"{log.path} ({name})")
+                if opened.cut:
+                    found.refuse_cut(f"{log.path} ({name})")
     # Asked for one by one, because a table that the index accounts for is not refused in a folder.
     if any([_has_rows(log, stem + suffix) for suffix in _BESIDE_IT if stem]):  # noqa: C419
         found.notes.append(LEFT_OUT_NOTE)
@@ -112,11 +109,6 @@ def _read_runs(log: LogFile, found: Found, block: Block, seen: dict[str, int]) -
 def _has_rows(log: LogFile, name: str) -> bool:
     with log.companion(name) as opened:
         return opened is not None and any(line.strip() and not line.startswith("%") for _, line in opened.lines())
-
-
-def _refuse_cut(table: LogFile, found: Found, where: str) -> None:
-    if table.cut:
-        found.problems.append(f"{where}: expected a whole compressed file, got one that ends early")
 
 
 def _read_table(table: LogFile, found: Found, name: str, index: str) -> list[EventList]:

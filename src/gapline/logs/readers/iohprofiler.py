@@ -237,7 +237,7 @@ def _read_table(table: LogFile, found: Found, where: str) -> tuple[list[EventLis
         runs[-1].add(stamp, cells[columns.objective], where=f"{where}:{number}")
     # Of one that is given on its own the import says so.
     if table.cut and where != table.path:
-        found.problems.append(f"{where}: expected a whole compressed file, got one that ends early")
+        found.refuse_cut(where)
     return runs, columns
 
 

@@ -28,10 +28,6 @@ _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]{1,20},[0-9]{1,20}(?:[eE][+-]?[0-9]{1,4}
 BETTER_THAN_FINAL = "better than the final objective"
 
 
-def _looks_like(_path: str, head: bytes) -> bool:
-    return BANNER.search(head) is not None
-
-
 def _read(log: LogFile) -> Found:
     found = Found()
     # Not by `log.lines()`: all of it is held, so it has to be within the limit of what may be.
@@ -335,5 +331,8 @@ def _not_before(end: float, events: EventList) -> float:
 
 
 READER = Reader(
-    "mip", "logs of SCIP, Gurobi, HiGHS, CPLEX, Xpress, COPT, CBC, Mosek (needs gapline[mip])", _looks_like, _read
+    "mip",
+    "logs of SCIP, Gurobi, HiGHS, CPLEX, Xpress, COPT, CBC, Mosek (needs gapline[mip])",
+    lambda _path, head: BANNER.search(head) is not None,
+    _read,
 )

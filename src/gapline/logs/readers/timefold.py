@@ -16,10 +16,6 @@ _HEADER = re.compile(rb'"?timeMillisSpen[td]"?\s*,\s*"?score\b', re.IGNORECASE)
 _LEVEL = re.compile(r"(\[[^\]]*\]|[^/\[\]]*?)(hard|medium|soft|init)")
 
 
-def _looks_like(_path: str, head: bytes) -> bool:
-    return _HEADER.match(head) is not None
-
-
 class Score(NamedTuple):
     """A score taken apart: whether it is feasible and initialized, and the levels below the hard ones."""
 
@@ -104,4 +100,9 @@ def _read(log: LogFile) -> Found:
     return found
 
 
-READER = Reader("timefold", "BEST_SCORE.csv of the Timefold benchmarker, maximised", _looks_like, _read)
+READER = Reader(
+    "timefold",
+    "BEST_SCORE.csv of the Timefold benchmarker, maximised",
+    lambda _path, head: _HEADER.match(head) is not None,
+    _read,
+)
