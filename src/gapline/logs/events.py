@@ -163,12 +163,9 @@ class EventList:
                 yield Event(time, objective, bound, names[code], verdict)
 
     def __getitem__(self, place: int) -> Event:
-        row = (
-            self.rows()[place : place + 1]
-            if place < self._in_file
-            else self._rows[(at := self._at(place)) : at + _PACKED.size]
-        )
-        time, objective, bound, code, verdict = _PACKED.unpack_from(row)
+        at = self._at(place)
+        row = self._rows[at : at + _PACKED.size] if at >= 0 else self.rows()[place : place + 1].tobytes()
+        time, objective, bound, code, verdict = _PACKED.unpack(row)
         return Event(time, objective, bound, list(self._codes)[code], verdict)
 
     def __setitem__(self, place: int, event: Event) -> None:

@@ -148,7 +148,7 @@ def load_piece(path: Path) -> Chunk:
         batches=batches,
         size=sum(batch.size for batch in batches),
     )
-    files = FileLines(FileLine(*facts, _loaded_error(refusal)) for *facts, refusal in stored.files)
+    files = FileLines(FileLine(*one[:-1], _loaded_error(one[-1])) for one in stored.files)
     chunk = Chunk(files, spool=spool, **{name: getattr(stored, name) for name in _OF_CHUNK})
     chunk.runs = RunLines(files, runs)
     return chunk
