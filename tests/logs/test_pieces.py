@@ -20,7 +20,8 @@ ODD = "c wall time: 1.0\no x\nc wall time: 2.0\no 9\n"
 
 def same(one, other):
     assert list(one.runs) == list(other.runs)
-    for name in ("references", "notes", "matched", "companions", "empty", "beside"):
+    assert one.naming.matched == other.naming.matched
+    for name in ("references", "notes", "companions", "empty", "beside"):
         assert getattr(one, name) == getattr(other, name), name
     for name in ("reasons", "diagnostics", "not_positive", "size"):
         assert getattr(one.spool, name) == getattr(other.spool, name), name

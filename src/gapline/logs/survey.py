@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import isfinite
 from pathlib import Path
@@ -16,9 +16,9 @@ from gapline.logs.chunk import BATCH, PER_CANDIDATE, Chunk, Job, crashed_run, re
 from gapline.logs.formats import all_readers, find_reader
 from gapline.logs.log_files import MOST_FILES, Source, cut_sources, find_files, keep_only, look_at
 from gapline.logs.naming import Identity, Naming, PathPattern
-from gapline.logs.reader import Reader, SourceReference
+from gapline.logs.reader import Reader
 from gapline.logs.spool import IN_MEMORY, Spool
-from gapline.logs.survey_table import MOST_KEPT, FileLines, RunLines
+from gapline.logs.survey_table import MOST_KEPT, FileLines
 from gapline.logs.unfinished_import import read_chunks
 from gapline.text import as_patterns
 from gapline.traces.columns import Dialect
@@ -30,24 +30,11 @@ _OPENING = 4096
 
 
 @dataclass(slots=True)
-class Survey:
+class Survey(Chunk):
     """What an import found, before it is decided whether that makes a campaign; `kept` counts files read before it."""
 
-    naming: Naming
-    files: FileLines = field(default_factory=lambda: FileLines(kept=MOST_KEPT))
-    runs: RunLines = field(init=False)
-    references: list[tuple[SourceReference, str]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    spool: Spool = field(default_factory=Spool)
     kept: int = 0
     keep_going: bool = False
-    # Files of which only all the others say what they are, and the files that were read through others.
-    companions: list[str] = field(default_factory=list)
-    empty: list[str] = field(default_factory=list)
-    beside: set[str] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        self.runs = RunLines(self.files)
 
     def all_notes(self) -> list[str]:
         """Return the notes on the whole and those on its runs, each once."""
@@ -61,7 +48,7 @@ class Survey:
         self.runs.extend(chunk.runs)
         self.references += chunk.references
         self.notes += [note for note in chunk.notes if note not in self.notes]
-        self.naming.matched += chunk.matched
+        self.naming.matched += chunk.naming.matched
         self.spool.extend(chunk.spool)
         self.companions += chunk.companions
         self.empty += chunk.empty
@@ -107,8 +94,13 @@ def survey_logs(
     folder = choices.get("unfinished")
     # A candidate has up to 50 bytes, and what is put together is there twice for a moment.
     in_memory = min(in_memory, memory_budget(choices.get("memory")) // PER_CANDIDATE)
-    survey = Survey(Naming(given, pattern), notes=list(notes), spool=Spool(in_memory=in_memory, folder=folder))
-    survey.keep_going = choices.get("keep_going", False)
+    survey = Survey(
+        FileLines(kept=MOST_KEPT),
+        notes=list(notes),
+        naming=Naming(given, pattern),
+        spool=Spool(in_memory=in_memory, folder=folder),
+        keep_going=choices.get("keep_going", False),
+    )
     listed, others = keep_only(_list_sources(survey, sources), as_patterns(choices.get("only", ())))
     if others:
         shown_others = listing((one.path for one in others), most=5)
@@ -184,12 +176,10 @@ def _settle_waiting(survey: Survey, job: Job) -> None:
     """Add empty files as runs that crashed, and refuse data without its index, unless an index has named them."""
     job = replace(job, refuse_unnamed=survey.keep_going)
     for start in range(0, len(survey.empty), MOST_FILES):
-        some = Chunk(spool=Spool(in_memory=job.in_memory))
         for path in survey.empty[start : start + MOST_FILES]:
             if str(Path(path).resolve()) not in survey.beside:
-                take_or_refuse(some, survey.naming, job, path, crashed_run(), "empty")
-        some.spool.flush()
-        survey.add(some)
+                take_or_refuse(survey, job, path, crashed_run(), "empty")
+        survey.spool.flush()
     for path in survey.companions:
         if str(Path(path).resolve()) not in survey.beside:
             alone = TraceError(f"{path}: expected the index file that names it among the sources, got the data alone")

@@ -29,6 +29,7 @@ from gapline.files.atomic_write import write_atomically
 from gapline.logs.chunk import Chunk, Job, read_chunk
 from gapline.logs.formats import UnknownFormatError, plugin_versions
 from gapline.logs.log_files import Source, marks_of
+from gapline.logs.naming import Naming
 from gapline.logs.reader import Reader, SourceReference
 from gapline.logs.spool import Batch, Spool, Waiting
 from gapline.logs.survey_table import FileLine, FileLines, RunLines
@@ -40,7 +41,7 @@ _DTYPES = {name: np.dtype(kind) for name, kind in (REQUIRED_COLUMNS | OPTIONAL_C
 
 # The kind, message and hint of an error.
 _Refusal = tuple[str, str, str | None]
-_OF_CHUNK = ("references", "notes", "matched", "companions", "empty", "beside")
+_OF_CHUNK = ("references", "notes", "companions", "empty", "beside")
 
 
 class _StoredBatch(msgspec.Struct):
@@ -98,6 +99,7 @@ def save_piece(chunk: Chunk, path: Path) -> None:
         reasons=list(spool.reasons),
         diagnostics=spool.diagnostics,
         not_positive=spool.not_positive,
+        matched=chunk.naming.matched,
         tables=[place_table(table) for table in spool.tables],
         batches=batches,
         **{name: getattr(chunk, name) for name in _OF_CHUNK},
@@ -149,7 +151,9 @@ def load_piece(path: Path) -> Chunk:
         size=sum(batch.size for batch in batches),
     )
     files = FileLines(FileLine(*one[:-1], _loaded_error(one[-1])) for one in stored.files)
-    chunk = Chunk(files, spool=spool, **{name: getattr(stored, name) for name in _OF_CHUNK})
+    chunk = Chunk(
+        files, naming=Naming(matched=stored.matched), spool=spool, **{name: getattr(stored, name) for name in _OF_CHUNK}
+    )
     chunk.runs = RunLines(files, runs)
     return chunk
 
