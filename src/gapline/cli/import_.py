@@ -402,10 +402,9 @@ def _survey_table(rows: list[dict[str, Any]]) -> "Table":
 
 
 def _survey_rows(survey: "Survey") -> list[dict[str, Any]]:
-    from dataclasses import asdict
-
-    facts = ("candidates", "first", "last", "horizon", "status", "clock", "sense")
-    runs = [asdict(run.identity) | {name: getattr(run, name) for name in facts} for run in survey.runs]
+    who = ("arm", "instance", "seed", "panel")
+    facts = (*who, "candidates", "first", "last", "horizon", "status", "clock", "sense")
+    runs = [{name: getattr(run, name) for name in facts} for run in survey.runs]
     return [
         {
             "path": file.path,

@@ -150,8 +150,10 @@ def take(chunk: Chunk, job: Job, path: str, found: Found, format: str) -> None:
             notes.append(NO_HORIZON)
         if run.carried.get("validation", "solver") == "solver":
             notes.append(SOLVER_SAYS_SO)
-        facts = (*stamped, run.horizon, run.status, run.clock, run.sense, run.stated_integral)
-        lines.append(RunLine(path, format, run.where, who, *facts, notes=tuple(dict.fromkeys(notes))))
+        kernel, integral = run.stated_integral or (None, None)
+        facts = (who.instance, who.seed, integral, *stamped, run.horizon, format, run.where, who.arm, who.panel)
+        said = "\n".join(dict.fromkeys(notes))
+        lines.append(RunLine(*facts, run.status, run.clock, run.sense, kernel, said))
     problems = tuple(found.problems[:MOST_PROBLEMS])
     chunk.files.append(FileLine(path, found.problem_count, problems, format, run_count=len(lines)))
     for line in lines:
@@ -221,7 +223,7 @@ def _read_one(log: LogFile, reader: Reader) -> Found:
 def _renamed(reference: SourceReference, found: Found, lines: Sequence[RunLine]) -> SourceReference:
     """Let a reference follow its instance: the log's own name for it, or "" for the only run of the file."""
     for run, line in zip(found.runs, lines, strict=True):
-        known_as = line.identity.instance
+        known_as = line.instance
         if known_as and (run.instance or "") == reference.instance != known_as:
             return replace(reference, instance=known_as)
     return reference

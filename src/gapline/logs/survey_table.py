@@ -3,7 +3,7 @@
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from gapline.errors import GaplineError
 from gapline.logs.formats import UnknownFormatError
-from gapline.logs.naming import Identity
 from gapline.text import writable
 
 # Lines that wait to become columns.
@@ -20,37 +19,38 @@ _WAITING = 2048
 _SMALL, _MANY = 4096, 32
 # Of a survey: files beyond those that have so many problems keep the first of theirs, and their number.
 MOST_KEPT = 10_000
-# Texts that many runs share are categories; the notes of a run are one text, a line each.
-_SHARED = ("format", "where", "arm", "panel", "status", "clock", "sense", "kernel", "notes")
-SCHEMA: dict[str, pl.DataType] = {
-    "instance": pl.String(),
-    "seed": pl.Int64(),
-    "integral": pl.Float64(),
-    "candidates": pl.Int64(),
-    "first": pl.Float64(),
-    "last": pl.Float64(),
-    "horizon": pl.Float64(),
-    **dict.fromkeys(_SHARED, pl.Categorical()),
-}
 
 
-@dataclass(frozen=True, slots=True)
-class RunLine:
-    """One run of the survey: who it is, and what was found of it. `first` and `last` are null for an empty run."""
+class RunLine(NamedTuple):
+    """One run of the survey: who it is, and what was found of it; None where nothing is known.
 
-    path: str
-    format: str
-    where: str
-    identity: Identity
+    `first` and `last` are stamps of candidates; `integral` is one that the source printed itself, under `kernel`. A
+    note is a line of `notes`.
+    """
+
+    instance: str | None
+    seed: int | None
+    integral: float | None
     candidates: int
     first: float | None
     last: float | None
     horizon: float | None
+    format: str
+    where: str
+    arm: str | None
+    panel: str | None
     status: str
     clock: str
     sense: str | None
-    stated_integral: tuple[str, float] | None
-    notes: tuple[str, ...] = ()
+    kernel: str | None
+    notes: str = ""
+
+
+# Texts that many runs share are categories.
+SCHEMA: dict[str, pl.DataType] = dict.fromkeys(RunLine._fields, pl.Categorical()) | {
+    "instance": pl.String(), "seed": pl.Int64(), "candidates": pl.Int64(),
+    **dict.fromkeys(("integral", "first", "last", "horizon"), pl.Float64()),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,20 +125,17 @@ class FileLines(Sequence[FileLine]):
 
 
 class RunLines(Sequence[RunLine]):
-    """The runs of a survey, whose files say their paths; a line is made when it is asked for."""
+    """The runs of a survey, in the order of its files; a line is made when it is asked for."""
 
     def __init__(self, files: FileLines, table: pl.DataFrame | None = None) -> None:
         self._files = files
         self._parts = [] if table is None else [table]
-        self._waiting: list[tuple[Any, ...]] = []
+        self._waiting: list[RunLine] = []
         self._size = 0 if table is None else table.height
 
     def append(self, line: RunLine) -> None:
         """Put a run behind the others."""
-        who, (kernel, integral) = line.identity, line.stated_integral or (None, None)
-        numbers = (who.instance, who.seed, integral, line.candidates, line.first, line.last, line.horizon)
-        shared = (line.format, writable(line.where), who.arm, who.panel, line.status, line.clock, line.sense, kernel)
-        self._waiting.append((*numbers, *shared, writable("\n".join(line.notes))))
+        self._waiting.append(line._replace(where=writable(line.where), notes=writable(line.notes)))
         self._size += 1
         if len(self._waiting) >= _WAITING:
             self._pack()
@@ -195,15 +192,7 @@ class RunLines(Sequence[RunLine]):
         return self._size
 
     def __iter__(self) -> Iterator[RunLine]:
-        owners = self._files.owners()
-        for row, cells in enumerate(self.table.iter_rows()):
-            instance, seed, integral, candidates, first, last, horizon, *shared = cells
-            name, where, arm, panel, status, clock, sense, kernel, notes = shared
-            stated = None if integral is None else (kernel, integral)
-            found = (candidates, first, last, horizon, status, clock, sense, stated)
-            who = Identity(arm, instance, seed, panel)
-            noted = tuple(filter(None, notes.split("\n")))
-            yield RunLine(self._files.paths[owners[row]], name, where, who, *found, noted)
+        return map(RunLine._make, self.table.iter_rows())
 
     def __getitem__(self, place: Any) -> Any:
         return list(self)[place]
