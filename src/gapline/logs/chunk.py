@@ -14,11 +14,11 @@ from gapline.errors import GaplineError, TraceError, UsageError
 from gapline.files.memory import limited_memory
 from gapline.files.scratch_arrays import spans
 from gapline.logs.archive_members import Openings
-from gapline.logs.formats import Detector, all_readers, find_companion, find_reader
+from gapline.logs.formats import Detector, all_readers, find_reader
 from gapline.logs.lines import shown
 from gapline.logs.log_files import Source, marks_of
 from gapline.logs.naming import Identity, Naming, PathPattern, overruled, refuse_missing
-from gapline.logs.reader import Found, FoundRun, LogFile, Reader, SourceReference
+from gapline.logs.reader import HEAD, Found, FoundRun, LogFile, Reader, SourceReference
 from gapline.logs.spool import IN_MEMORY, STEP, Spool
 from gapline.logs.survey_table import FileLine, FileLines, RunLine, RunLines
 from gapline.text import printable, writable
@@ -95,7 +95,7 @@ def read_chunk(job: Job, sources: Sequence[Source], *, done: Callable[[], None] 
             try:
                 with openings.log(source, seen) as log:
                     log.dialect = job.dialect
-                    if find_companion(log, readers):
+                    if any(reader.is_companion(log.path, log.head[:HEAD]) for reader in readers):
                         chunk.companions.append(source.path)
                     elif log.is_blank:
                         chunk.empty.append(source.path)

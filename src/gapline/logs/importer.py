@@ -10,7 +10,7 @@ import polars as pl
 
 from gapline.campaign.campaign import Campaign
 from gapline.campaign.diagnostics import MOST_PROBLEMS
-from gapline.campaign.scale import SENSES, instance_senses
+from gapline.campaign.scale import instance_senses
 from gapline.contract.fact_origins import FactOrigin, set_origin
 from gapline.contract.row_groups import Numbered
 from gapline.contract.tables import RUN_KEY, RunKey
@@ -218,25 +218,20 @@ def _settle_senses(campaign: Campaign) -> tuple[Campaign, list[str]]:
     """Give every run the sense of its instance; one that no log shows takes that of all others, or min."""
     shown = sorted(campaign.runs["sense"].drop_nulls().unique().to_list())
     other = shown[0] if len(shown) == 1 else "min"
-    notes = []
+    senses = instance_senses(campaign)
+    settled = {name: sense or other for name, sense in senses.items()}
     # A run without candidates, or with one alone, often shows no sense: where all others agree, that is no news.
-    if len(shown) < 2 and set(shown) <= set(SENSES):
-        number = campaign.rows.by("instance").size if other == "max" else 0
-        column: pl.Expr = pl.lit(other, dtype=pl.String)
-        silent, only = ["the objective"] if not shown else [], {other}
-    else:
-        senses = instance_senses(campaign)
-        settled = {name: sense or other for name, sense in senses.items()}
-        number = list(settled.values()).count("max")
-        column = pl.col("instance").replace_strict(settled, return_dtype=pl.String)
-        silent, only = sorted(name for name, sense in senses.items() if sense is None), set(settled.values())
+    silent = sorted(name for name, sense in senses.items() if sense is None) if len(shown) > 1 else []
+    silent, notes = silent if shown else ["the objective"], []
     if silent:
         whose = listing(silent, most=5)
         notes.append(f"no log shows whether {whose} is minimised or maximised: taken as {other}{ASSUMED[1]}")
-    if number:
+    if number := list(settled.values()).count("max"):
         words = f"{counted(number, 'instance')} maximised and kept as written"
         notes.append(f"{words}: scored through the reciprocal unless a transform is declared")
+    only = set(settled.values())
     facts = dict(campaign.facts) | ({"sense": only.pop()} if len(only) == 1 else {})
+    column = pl.col("instance").replace_strict(settled, return_dtype=pl.String)
     # A run without candidates takes the direction that the others on its instance show.
     shows = campaign.runs.select(pl.col("sense").is_not_null().any().over("instance")).to_series()
     runs = set_origin(campaign.runs, "sense", FactOrigin.NOT_STATED, ~shows) if silent else campaign.runs

@@ -155,17 +155,27 @@ def command_line(arm: Arm, instance_path: str | Path, *, seed: int, horizon: flo
 
 def check_setup(arm: Arm, study: Path = Path()) -> str | None:
     """Return one line on what an arm of a study directory lacks to run here, or None when it is ready."""
-    if arm.solver == "command":
-        program = arm.command[0]
-        if shutil.which(program) is None:
-            return f"arm {arm.name}: expected a program, got {program!r}, which is not there or not executable"
-        return _format_mistake(arm)
     try:
-        adapter = find_adapter(arm.solver)
+        lacking = _program_lack(arm) if arm.solver == "command" else _adapter_lack(arm, study)
     except GaplineError as error:
-        return f"arm {arm.name}: {'; '.join(str(error).splitlines())}"
-    lacking = _package_lack(adapter) or _option_mistake(adapter, arm) or adapter.lacks(arm.options, study)
+        lacking = "; ".join(str(error).splitlines())
     return f"arm {arm.name}: {lacking}" if lacking else None
+
+
+def _program_lack(arm: Arm) -> str | None:
+    program = arm.command[0]
+    if shutil.which(program) is None:
+        return f"expected a program, got {program!r}, which is not there or not executable"
+    if arm.format:
+        from gapline.logs.formats import find_reader
+
+        find_reader(arm.format)
+    return None
+
+
+def _adapter_lack(arm: Arm, study: Path) -> str | None:
+    adapter = find_adapter(arm.solver)
+    return _package_lack(adapter) or _option_mistake(adapter, arm) or adapter.lacks(arm.options, study)
 
 
 def arms_lack(arms: Iterable[Arm], study: Path = Path()) -> list[str]:
@@ -220,18 +230,6 @@ def program_files(arm: Arm, study: Path) -> list[Path]:
     if arm.command and (program := shutil.which(arm.command[0])) is not None:
         found.append(Path(program))
     return sorted({path for path in found if path.is_file()})
-
-
-def _format_mistake(arm: Arm) -> str | None:
-    if not arm.format:
-        return None
-    from gapline.logs.formats import find_reader
-
-    try:
-        find_reader(arm.format)
-    except GaplineError as error:
-        return f"arm {arm.name}: {'; '.join(str(error).splitlines())}"
-    return None
 
 
 def _package_lack(adapter: Adapter) -> str:
