@@ -95,7 +95,8 @@ def read_chunk(job: Job, sources: Sequence[Source], *, done: Callable[[], None] 
             try:
                 with openings.log(source, seen) as log:
                     log.dialect = job.dialect
-                    if any(reader.is_companion(log.path, log.head[:HEAD]) for reader in readers):
+                    head = log.head[:HEAD]
+                    if any(reader.is_companion(log.path, head) for reader in readers):
                         chunk.companions.append(source.path)
                     elif log.is_blank:
                         chunk.empty.append(source.path)
@@ -133,7 +134,10 @@ def take(chunk: Chunk, job: Job, path: str, found: Found, format: str) -> None:
                 f"--sense {sense}: expected logs that state no other, got {run.sense} in {where}",
                 hint="leave --sense out; --negate ARM turns an arm that reports the negated objective",
             )
-        _refuse_no_text(path, who)
+        for name in (who.arm, who.instance, who.panel):
+            # Out of a path that is not UTF-8: no table could hold it.
+            if name is not None and not name.isascii() and name != writable(name):
+                raise TraceError(f"{printable(path)}: expected names in UTF-8, got {name!a}")
         if job.refuse_unnamed:
             refuse_missing([who], [f"{path} {run.where}".rstrip()], pattern=naming.pattern)
     for run, who in zip(found.runs, settled, strict=True):
@@ -181,13 +185,6 @@ def _origins(run: FoundRun, job: Job, format: str) -> dict[str, FactOrigin]:
     options = {fact: FactOrigin.OPTION for fact, value in given.items() if value and fact not in origins}
     # What is exported says itself where its facts come from.
     return origins | read_origins(run.carried.get(COLUMN)) | options
-
-
-def _refuse_no_text(path: str, who: Identity) -> None:
-    """Refuse a name out of a path that is not UTF-8: no table could hold it."""
-    for name in (who.arm, who.instance, who.panel):
-        if name is not None and not name.isascii() and name != writable(name):
-            raise TraceError(f"{printable(path)}: expected names in UTF-8, got {name!a}")
 
 
 def take_or_refuse(chunk: Chunk, job: Job, path: str, found: Found, format: str) -> None:
@@ -245,7 +242,7 @@ def _stamped(run: FoundRun) -> _Stamped:
     count, first, last = 0, np.inf, -np.inf
     for part in spans(len(run.time), most=STEP):
         time = np.asarray(run.time[part], np.float64)
-        if run.verdict is not None and _BOUND in (verdict := np.asarray(run.verdict[part])):
+        if run.bound is not None and run.verdict is not None and _BOUND in (verdict := np.asarray(run.verdict[part])):
             time = time[verdict != _BOUND]
         count += len(time)
         if not len(time):

@@ -269,10 +269,8 @@ def _refuse_twins(keys: Sequence[RunKey], where: Sequence[str]) -> None:
 
 
 def _refuse_mixed_clocks(clocks: Sequence[tuple[str, str]]) -> None:
-    # Reversed, so that the path shown for a clock is the first file that has it.
-    example = dict(reversed(clocks))
-    if len(example) > 1:
-        shown = listing(f"{clock} ({path})" for clock, path in sorted(example.items()))
+    if len(clocks) > 1:
+        shown = listing(f"{clock} ({path})" for clock, path in sorted(clocks))
         hint = "--allow-mixed-clocks takes them all"
         raise TraceError(f"expected one clock in an import, got {shown}", hint=hint)
 

@@ -53,7 +53,7 @@ def log_lines(data: bytes) -> "Lines":
     return Lines((data,))
 
 
-class Telling(NamedTuple):
+class LineFilter(NamedTuple):
     """Which lines of a log can tell anything: those that do not begin with `mark`, and those with one of some words.
 
     `words` are in small letters, and found in letters of any size. More lines may come than these, never less.
@@ -80,7 +80,7 @@ class Telling(NamedTuple):
 class Lines(Iterator[tuple[int, str]]):
     r"""The lines of a log as `log_lines` gives them, from pieces that may end anywhere.
 
-    With `telling`, lines that can tell nothing are counted and not made, unless line ends are carriage returns.
+    With `line_filter`, lines that can tell nothing are counted and not made, unless line ends are carriage returns.
     `torn_at` is the number of the last line where that lacks its end, as the file of a killed writer does; 0 as long as
     it has not come. The first piece shows which line ends the log has.
 
@@ -89,10 +89,10 @@ class Lines(Iterator[tuple[int, str]]):
     ([(1, 'a'), (2, 'bc'), (3, 'd')], 3)
     """
 
-    __slots__ = ("_lines", "_telling", "ending", "torn_at")
+    __slots__ = ("_filter", "_lines", "ending", "torn_at")
 
-    def __init__(self, pieces: Iterable[bytes], telling: Telling | None = None) -> None:
-        self.torn_at, self.ending, self._telling = 0, b"\n", telling
+    def __init__(self, pieces: Iterable[bytes], line_filter: LineFilter | None = None) -> None:
+        self.torn_at, self.ending, self._filter = 0, b"\n", line_filter
         self._lines = self._split(iter(pieces))
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
@@ -105,10 +105,10 @@ class Lines(Iterator[tuple[int, str]]):
         piece = next(pieces, b"")
         ending = self.ending = _ending(piece)
         number, begun, last = 0, b"", b""
-        telling = self._telling if ending == b"\n" else None
+        line_filter = self._filter if ending == b"\n" else None
         while piece:
             start, size = 0, len(piece)
-            places = iter(telling.places(piece)) if telling is not None else None
+            places = iter(line_filter.places(piece)) if line_filter is not None else None
             while (end := piece.find(ending, start)) >= 0:
                 number += 1
                 line = piece[start : min(end, start + MOST_LINE)]

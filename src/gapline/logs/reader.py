@@ -14,7 +14,7 @@ from gapline.errors import TraceError
 from gapline.files.compression import Content
 from gapline.files.open_file import VARIABLE, most_bytes
 from gapline.files.scratch_arrays import scratch_place
-from gapline.logs.lines import Lines, Telling, shown, uncoloured
+from gapline.logs.lines import LineFilter, Lines, shown, uncoloured
 from gapline.traces.blocks import BLOCK, text_blocks
 from gapline.traces.columns import PLAIN, Dialect
 
@@ -137,12 +137,12 @@ class LogFile:
             return iter([whole] if whole else [])
         return text_blocks(self._pieces(), source=self.path)
 
-    def lines(self, telling: Telling | None = None) -> Lines:
+    def lines(self, line_filter: LineFilter | None = None) -> Lines:
         """Return the lines with their numbers, to be gone through once; a large log is not held for it.
 
-        A reader that says which lines can be `telling` is not given the others, which are most of a large log.
+        A reader whose `line_filter` says which lines can tell it anything is not given the others.
         """
-        return Lines(self._pieces() if self._whole is None else (self._whole,), telling)
+        return Lines(self._pieces() if self._whole is None else (self._whole,), line_filter)
 
 
 def _held(name: str, data: bytes | None) -> LogFile | None:

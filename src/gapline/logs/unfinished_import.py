@@ -233,16 +233,12 @@ def name_piece(job: Job, sources: Sequence[Source]) -> str:
     # Nobody can say whether a function is the one of last time.
     if isinstance(job.format, Reader):
         how["format"] = f"{job.format.name} {os.getpid()} {id(job.format)}"
-    facts = [VERSION, plugin_versions(), how, [_facts(source) for source in sources]]
+    facts = [VERSION, plugin_versions(), how, [[one.path, *one.marks, *(one.inside or ())] for one in sources]]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:40] + SUFFIX
 
 
-def _facts(source: Source) -> list[object]:
-    return [source.path, *source.marks, *(source.inside or ())]
-
-
 @dataclass(frozen=True, slots=True)
-class Handed:
+class ReadChunk:
     """A chunk as it comes back: of which files, and whether it was read by an import before this one."""
 
     chunk: Chunk
@@ -258,7 +254,7 @@ def read_chunks(
     executor: Executor | None = None,
     width: int = 1,
     done: Callable[[int], None] = lambda _files: None,
-) -> Iterator[Handed]:
+) -> Iterator[ReadChunk]:
     """Yield what each chunk holds, in their order, whoever reads them and in whichever order they are finished.
 
     Chunks are asked for when somebody has time for them, and let go of when they are handed over.
@@ -274,7 +270,7 @@ def read_chunks(
     """
     if folder is None:
         for sources in chunks:
-            yield Handed(read_chunk(job, sources, done=lambda: done(1)), sources, kept=False)
+            yield ReadChunk(read_chunk(job, sources, done=lambda: done(1)), sources, kept=False)
         return
     pending: dict[int, Future[None]] = {}
     try:
@@ -298,7 +294,7 @@ def _read_pieces(
     most: int,
     done: Callable[[int], None],
     pending: dict[int, Future[None]],
-) -> Iterator[Handed]:
+) -> Iterator[ReadChunk]:
     """Read pieces here or let others do it, so many at a time; `pending` has those that were given out."""
     held: dict[int, tuple[Sequence[Source], Path]] = {}
     ready: dict[int, bool] = {}
@@ -326,7 +322,7 @@ def _read_pieces(
             sources, piece = held.pop(at)
             if not ready[at] and executor is None:
                 read_piece(job, sources, str(piece), lambda: done(1))
-            yield Handed(load_piece(piece), sources, ready.pop(at))
+            yield ReadChunk(load_piece(piece), sources, ready.pop(at))
             at += 1
 
 

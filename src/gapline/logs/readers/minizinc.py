@@ -93,7 +93,7 @@ def _looks_like(_path: str, head: bytes) -> bool:
 def _read(log: LogFile) -> Found:
     found = Found()
     is_stream = _STREAM.match(log.head[: 64 * 1024]) is not None
-    searches = list(_apart(_read_stream(log, found) if is_stream else _read_text(log, found)))
+    searches = list(_split_by_clock(_read_stream(log, found) if is_stream else _read_text(log, found)))
     if not searches:
         raise TraceError(
             f"{log.path}: expected MiniZinc's output, got no solution, no status and no statistics",
@@ -104,7 +104,7 @@ def _read(log: LogFile) -> Found:
     return found.numbered()
 
 
-def _apart(searches: Iterable[_Search]) -> Iterator[_Search]:
+def _split_by_clock(searches: Iterable[_Search]) -> Iterator[_Search]:
     """Yield the searches; one that met its limit may print no end, but the clock of the next one starts at 0 again."""
     for search in searches:
         first, latest = 0, 0.0

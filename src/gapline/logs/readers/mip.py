@@ -35,7 +35,10 @@ def _read(log: LogFile) -> Found:
     text = list(lines)
     if lines.torn_at and not _WHOLE.search(text[-1][1].rstrip()):
         found.refuse_torn(f"{log.path}:{lines.torn_at}", text.pop()[1])
-    _refuse_commas(text, found, log.path)
+    for number, line in text:
+        # Numbers such as `-1,0641e+05`, as some locales print them, are not read.
+        if "," in line and (written := _DECIMAL_COMMA.search(line)):
+            found.refuse(f"{log.path}:{number}", "numbers with a decimal point", written[0])
     solves = split_solves(text)
     if not any(solve.solver for solve in solves):
         first = next((line for solve in solves for _, line in solve.lines if line.strip()), "")
@@ -49,26 +52,19 @@ def _read(log: LogFile) -> Found:
         found.runs.append(run)
         # The clock of a multi-objective solve runs on from one objective to the next.
         end = closing.end or 0.0 if solve.objective else 0.0
-    _tell_apart(found, solves)
+    _name_by_settings(found, solves)
     return found.numbered("solve")
 
 
-def _refuse_commas(lines: list[tuple[int, str]], found: Found, path: str) -> None:
-    """Name the lines with numbers such as `-1,0641e+05`, as some locales print them: they are not read."""
-    for number, line in lines:
-        if "," in line and (written := _DECIMAL_COMMA.search(line)):
-            found.refuse(f"{path}:{number}", "numbers with a decimal point", written[0])
-
-
 def _read_solve(solve: Solve, found: Found, log: LogFile, *, cut: bool, start: float) -> tuple[FoundRun, Closing]:
-    told = ask_miplog(solve)
-    closing = read_closing(solve, told, cut=cut)
+    facts = ask_miplog(solve)
+    closing = read_closing(solve, facts, cut=cut)
     rows = list(progress_rows(solve.solver or "", solve.lines))
     # A table of a version that is not known here may be known to miplog.
     if not any(row.primal or row.dual for row in rows):
-        rows += _rows_of_miplog(told, solve.lines[0][0])
+        rows += _rows_of_miplog(facts, solve.lines[0][0])
     if solve.solver == "cbc":
-        rows = _upright(solve, rows, closing.value)
+        rows = _in_model_sense(solve, rows, closing.value)
         closing = _with_search_end(closing, rows)
         rows = [row for row in rows if not row.is_final]
     final, bound, end, status, claim = closing
@@ -89,7 +85,7 @@ def _read_solve(solve: Solve, found: Found, log: LogFile, *, cut: bool, start: f
         events.add_bound(_not_before(end, events), bound.value)
     notes = (UNTIMED_NOTE, bool(taken.untimed)), (OBJECTIVES_NOTE, (solve.objective or 0) > 1)
     found.notes += [note for note, is_due in notes if is_due and note not in found.notes]
-    version, problem = read_version(solve, told), told.get("problem")
+    version, problem = read_version(solve, facts), facts.get("problem")
     instance = solve.instance or (problem if isinstance(problem, str) and problem else None)
     run = FoundRun(
         **events.columns(),
@@ -115,7 +111,7 @@ def _read_solve(solve: Solve, found: Found, log: LogFile, *, cut: bool, start: f
     return run, closing
 
 
-def _upright(solve: Solve, rows: list[Row], final: Number | None) -> list[Row]:
+def _in_model_sense(solve: Solve, rows: list[Row], final: Number | None) -> list[Row]:
     """Give the rows of CBC the sign of the model: some versions maximise by minimising the negative, and print that.
 
     The final objective and the root relaxation are printed in the sense of the model.
@@ -172,7 +168,7 @@ def _negated(number: Number | None) -> Number | None:
     return None if number is None else number._replace(value=-number.value)
 
 
-def _tell_apart(found: Found, solves: list[Solve]) -> None:
+def _name_by_settings(found: Found, solves: list[Solve]) -> None:
     """Name the arms of solves that are otherwise the same run by those of their parameters that differ."""
     by_identity: dict[tuple[str | None, ...], list[int]] = {}
     for place, run in enumerate(found.runs):
@@ -190,9 +186,9 @@ def _tell_apart(found: Found, solves: list[Solve]) -> None:
         found.notes.append(SETTINGS_NOTE)
 
 
-def _rows_of_miplog(told: Mapping[str, Any], line: int) -> list[Row]:
+def _rows_of_miplog(facts: Mapping[str, Any], line: int) -> list[Row]:
     """Return miplog's own rows, for a table that is not read here."""
-    progress = told.get("progress") or {}
+    progress = facts.get("progress") or {}
     columns = [progress.get(name) or [] for name in ("time_seconds", "primal", "dual", "event")]
     rows = []
     for *numbers, event in zip(*columns, strict=False):
