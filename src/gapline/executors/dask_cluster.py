@@ -35,13 +35,22 @@ class DaskExecutor(Executor):
         message = pickle.dumps((fn, args, kwargs), pickle.HIGHEST_PROTOCOL)
         task = self._client.submit(call_pickled, message, pure=False, **asked)
         self._out.add(task)
-
-        def hand_on(done: Any) -> None:
-            self._out.discard(task)
-            _hand_on(done, future, self._address)
-
-        task.add_done_callback(hand_on)
+        task.add_done_callback(lambda done: self._hand_on(done, future))
         return future
+
+    def _hand_on(self, task: Any, future: Future[Any]) -> None:
+        """Give the outcome of a task to the future that stands for it."""
+        from distributed import KilledWorker
+
+        self._out.discard(task)
+        if task.status == "finished":
+            future.set_result(task.result())
+        elif task.status == "error":
+            error = task.exception()
+            future.set_exception(WorkerLostError(str(error)) if isinstance(error, KilledWorker) else error)
+        else:
+            # Cancelled, and not by us: that is how a client learns that its scheduler is gone.
+            future.set_exception(_lost(self._address))
 
     def abandon(self) -> None:
         """Let go of the calls that are out, as nobody waits for them any more; one that has begun ends by itself."""
@@ -89,21 +98,6 @@ def _lost(address: str) -> EnvironmentLacksError:
     return EnvironmentLacksError(
         f"--on dask:{address}: expected its scheduler, got none: it was ended or cannot be reached"
     )
-
-
-def _hand_on(task: Any, future: Future[Any], address: str) -> None:
-    """Give the outcome of a task to the future that stands for it."""
-    from distributed import KilledWorker
-
-    if task.status == "finished":
-        future.set_result(task.result())
-        return
-    if task.status == "error":
-        error = task.exception()
-        future.set_exception(WorkerLostError(str(error)) if isinstance(error, KilledWorker) else error)
-        return
-    # Cancelled, and not by us: that is how a client learns that its scheduler is gone.
-    future.set_exception(_lost(address))
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Tasks apart from this process, wherever `--on` says: what scoring, checking and importing are divided into."""
 
+import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -52,26 +53,29 @@ class OpenWorkers:
         done = 0
         if tasks:
             self.progress(done, len(tasks))
-        results = run_tasks(
-            tasks,
-            self.executor,
-            Carried(function, self.demands, self.memory),
-            stopping=lambda: False,
-            give_up=_give_up,
-            width=self.width,
-            say=self.say,
-        )
+        results = self.results(function, tasks)
         try:
             for number, result in results:
-                if isinstance(result, Raised):
-                    raise result.error
+                value = _value_of(result)
                 done += 1
                 self.progress(done, len(tasks))
-                yield number, result
+                yield number, value
         finally:
             results.close()  # type: ignore[attr-defined]  # it is a generator
             if done < len(tasks):
                 self.executor.abandon()
+
+    def results(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+        """Yield what comes of tasks, errors of ours as values (`Raised`)."""
+        call = Carried(function, self.demands, self.memory)
+        more: dict[str, Any] = {"give_up": _give_up, "width": self.width, "say": self.say}
+        return run_tasks(tasks, self.executor, call, stopping=lambda: False, **more)
+
+
+def _value_of(result: Any) -> Any:
+    if isinstance(result, Raised):
+        raise result.error
+    return result
 
 
 def _give_up(_task: Any, error: Unfinished) -> Raised:
@@ -89,7 +93,7 @@ class TaskExecutor(ThreadPoolExecutor):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any) -> Future[Any]:  # type: ignore[override]
         """Send a call; its worker lost, it goes to another one, a few times."""
-        return super().submit(lambda: next(self._workers.run(fn, [args]))[1])
+        return super().submit(lambda: _value_of(next(self._workers.results(fn, [args]))[1]))
 
 
 @contextmanager
@@ -122,7 +126,12 @@ def open_workers(
     demands = Demands.of(Path(path) for path in paths)
     with ExitStack() as stack:
         executor, slots, memory = _open(place, demands, paths, say, stack)
-        yield OpenWorkers(executor, demands, slots, memory, say, progress)
+        closing = threading.Event()
+        # Before the place is closed: that calls end then is no news.
+        stack.callback(closing.set)
+        yield OpenWorkers(
+            executor, demands, slots, memory, lambda text: None if closing.is_set() else say(text), progress
+        )
 
 
 def _open(
