@@ -40,10 +40,6 @@ def _form(head: bytes) -> str | None:
     return "csv" if is_neutral(header_names(first)) else None
 
 
-def _looks_like(_path: str, head: bytes) -> bool:
-    return _form(head) is not None or begins_a_run(head)
-
-
 def _read(log: LogFile) -> Found:
     if begins_a_run(log.head):
         return _read_recording(log)
@@ -152,4 +148,9 @@ def _split(campaign: Campaign, silent: list[str], found: Found) -> None:
         found.runs.append(run)
 
 
-READER = Reader("neutral", "gapline's own traces: CSV, JSONL, Parquet, Arrow", _looks_like, _read)
+READER = Reader(
+    "neutral",
+    "gapline's own traces: CSV, JSONL, Parquet, Arrow",
+    lambda _path, head: _form(head) is not None or begins_a_run(head),
+    _read,
+)
