@@ -13,7 +13,7 @@ from gapline.errors import ContractError
 from gapline.live.bounds import LiveReading
 from gapline.live.state import LiveStudy
 from gapline.report.facts import make_statements
-from gapline.report.methods import methods_markdown
+from gapline.report.statements.methods import methods_markdown
 from gapline.run.campaign import run_study
 from gapline.solvers import simplified_arms
 from live_studies import still
@@ -79,7 +79,7 @@ def test_it_is_tier_two_in_every_output(tmp_path, capsys, printed, more):
     assert sorted(watched["ranking"]["arms"]["squeezed"]) == ["slow", "true"]
     assert [(pair["a"], pair["b"]) for pair in watched["bounds"]["squeezed"]["pairs"]] == [("slow", "true")]
     said = make_statements(gl.open_study(study))
-    text = methods_markdown(gl.open_study(study), said.facts, said.headline)
+    text = methods_markdown(said)
     assert (
         "Descriptive (tier 2), neither ranked nor tested: quick. quick solves a simplified model: mean travel" in text
     )

@@ -22,7 +22,7 @@ from gapline.live.state import LiveStudy
 from gapline.live.table import Latest, curves_document
 from gapline.live.time_share import TimeShare
 from gapline.report.page.build import build_live_page, build_page, build_part
-from gapline.report.reading_text import score_document
+from gapline.report.tables.means import score_document
 from gapline.study import Study, open_study
 
 # Making reports may take this share of the time, and some seconds before anybody counts.

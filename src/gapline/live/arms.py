@@ -12,8 +12,8 @@ from gapline.contract.instance_set import NO_SOLUTION, InstanceSet, decide_insta
 from gapline.contract.tables import RUN_KEY, RunKey
 from gapline.live.bounds import LiveReading, ScoreBounds, bound_means, bound_unbegun, is_decided
 from gapline.live.table import Latest, LiveScores
+from gapline.report.numbers import number_or_overflow
 from gapline.report.order import order_arms
-from gapline.report.reading_text import number_or_overflow
 from gapline.scoring.kernels import Kernel
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import run_weights

@@ -26,7 +26,8 @@ from gapline.references.choice import choose_references
 from gapline.references.contradictions import dual_bounds, find_contradictions, find_stored_contradictions
 from gapline.references.policy import Policy, settle_scale
 from gapline.references.resolve import lacks_value
-from gapline.report.reading_text import negative_lines, score_document
+from gapline.report.statements.remarks import negative_lines
+from gapline.report.tables.means import score_document
 from gapline.scoring.attainment import attainment_curve
 from gapline.scoring.curve import mean_curve
 from gapline.scoring.run_references import count_coverage, descriptive_arms

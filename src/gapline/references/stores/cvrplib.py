@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gapline.campaign.store import file_digest
-from gapline.checkers.cvrp import CvrpChecker
+from gapline.checkers.routing import CvrpChecker
 from gapline.checkers.verdict import CheckerFailure
 from gapline.contract.instance_digest import problem_digest_of
 from gapline.contract.number_limits import is_rounded

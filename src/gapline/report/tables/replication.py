@@ -6,9 +6,8 @@ from typing import get_args
 import msgspec
 import polars as pl
 
-from gapline.report.numbers import DASH, interval, number, signed
+from gapline.report.numbers import DASH, interval, number, sentence, signed
 from gapline.report.table import Column, Table, Text, one_part, part
-from gapline.report.tables.means import sentence
 from gapline.study.replication import DISTURBED, Conclusion, Condition, Measured, Replicated, Shift
 
 THERE, HERE = "there", "here"

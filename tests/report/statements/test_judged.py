@@ -5,7 +5,7 @@ import pytest
 import gapline as gl
 from cli.two_arms import write_traces
 from gapline.errors import TraceError
-from gapline.report.comparison_text import (
+from gapline.report.statements.comparison import (
     gate_name,
     judged_cases,
     judged_lines,

@@ -5,7 +5,7 @@ from markdown_it import MarkdownIt
 
 import gapline as gl
 from gapline.errors import TraceError
-from gapline.report.comparison_text import refused_pull_request, to_pull_request
+from gapline.report.statements.comparison import refused_pull_request, to_pull_request
 from gapline.study.comparison import judge_pair
 
 HOSTILE = (

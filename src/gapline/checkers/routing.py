@@ -1,8 +1,8 @@
-"""CVRP: routes within capacity, total distance in rounded Euclidean units as in the DIMACS challenge."""
+"""CVRP and VRPTW: capacity, fleet and time windows; distances rounded, or truncated to one decimal, as in DIMACS."""
 
 from pathlib import Path
 
-from gapline.checkers.routing_files import Routes, RoutingInstance, read_cvrp, read_routes
+from gapline.checkers.routing_files import Routes, RoutingInstance, read_cvrp, read_routes, read_vrptw
 from gapline.checkers.verdict import LastInstance, Verdict
 
 
@@ -37,4 +37,30 @@ class CvrpChecker:
                 return f"capacity exceeded: route {number} carries {load} of {problem.capacity}"
         if problem.vehicles is not None and len(routes) > problem.vehicles:
             return f"too many routes: {len(routes)} of {problem.vehicles} vehicles"
+        return ""
+
+
+class VrptwChecker(CvrpChecker):
+    """Check routes of a Solomon instance: waiting is free, travel time equals distance, the depot's due date binds."""
+
+    name = "vrptw"
+    read = staticmethod(read_vrptw)
+
+    def reason(self, problem: RoutingInstance, routes: Routes) -> str:
+        """Say what is wrong with load or fleet, then which route is late where, or nothing."""
+        if reason := super().reason(problem, routes):
+            return reason
+        assert problem.windows is not None
+        assert problem.services is not None
+        for number, route in enumerate(routes, start=1):
+            # Leaving the depot as early as possible is best: waiting costs nothing and no window opens twice.
+            here, time = 0, problem.windows[0][0]
+            for there in [*route, 0]:
+                ready, due = problem.windows[there]
+                arrival = time + problem.services[here] + int(problem.distances[here, there])
+                if arrival > due:
+                    where = f"customer {there}" if there else "the depot"
+                    at, limit = arrival / problem.scale, due / problem.scale
+                    return f"time window violated: route {number} reaches {where} at {at:g}, due {limit:g}"
+                here, time = there, max(arrival, ready)
         return ""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gapline.files.memory import limited_memory
-from gapline.traces.blocks import GatheredColumns
+from gapline.traces.blocks import GrowingColumns
 
 PARTS = [{"time": np.arange(n, dtype=np.float64), "kept": np.arange(n) % 2 == 0} for n in (3, 0, 5, 1)]
 
@@ -12,7 +12,7 @@ PARTS = [{"time": np.arange(n, dtype=np.float64), "kept": np.arange(n) % 2 == 0}
 @pytest.mark.parametrize("budget", [1, 300, 1 << 30])
 def test_columns_do_not_depend_on_the_budget(budget):
     with limited_memory(budget):
-        gathered = GatheredColumns()
+        gathered = GrowingColumns()
         for number, part in enumerate(PARTS, start=1):
             gathered.add(part)
             for name, column in part.items():
@@ -26,14 +26,14 @@ def test_columns_do_not_depend_on_the_budget(budget):
 
 def test_one_part_is_taken_as_it_is():
     with limited_memory(1):
-        gathered = GatheredColumns()
+        gathered = GrowingColumns()
         gathered.add(PARTS[0])
         assert gathered.take("time") is PARTS[0]["time"]
 
 
 def test_beyond_the_budget_columns_are_mapped():
     with limited_memory(1):
-        gathered = GatheredColumns()
+        gathered = GrowingColumns()
         gathered.add(PARTS[0])
         gathered.add(PARTS[2])
         assert isinstance(gathered.take("time"), np.memmap)

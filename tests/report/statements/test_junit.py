@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapline.report.comparison_text import Case, to_junit
+from gapline.report.statements.comparison import Case, to_junit
 
 HOSTILE = "a]]>&<b attr=\"'\x1b[2J\x00\ud800\ufffe\u202e\n\r\tname"
 

@@ -9,7 +9,13 @@ from gapline.contract.layout import Identity
 from gapline.contract.reading import Coverage
 from gapline.errors import UsageError
 from gapline.report.facts import instance_set_digest, make_statements
-from gapline.report.methods import NOT_DECLARED, contrast_clause, methods_clauses, methods_latex, methods_markdown
+from gapline.report.statements.methods import (
+    NOT_DECLARED,
+    contrast_sentence,
+    methods_clauses,
+    methods_latex,
+    methods_markdown,
+)
 from gapline.report.writers.latex_text import number_cell
 from gapline.report.writers.markdown import plain
 from report.report_studies import by_columns, by_hand, hierarchical, synthetic
@@ -43,13 +49,12 @@ TOPICS = [
 
 
 def written(write, study):
-    said = make_statements(study)
-    return write(study, said.facts, said.headline)
+    return write(make_statements(study))
 
 
 def clauses(study, **changes):
     changed = replace(study, **changes)
-    return {clause.topic: clause for clause in methods_clauses(changed, make_statements(changed).facts)}
+    return {clause.topic: clause for clause in methods_clauses(make_statements(changed).facts)}
 
 
 def contracted():
@@ -184,9 +189,9 @@ def test_coverage_counts_what_was_planned():
 
 
 def test_contrasts_are_called_declared_only_where_that_is_on_record():
-    assert "declared beforehand" in contrast_clause([("a", "b")], True).text
-    assert "named after the runs" in contrast_clause([("a", "b")], False).text
-    assert "declared" not in contrast_clause([("a", "b")], None).text
+    assert "declared beforehand" in contrast_sentence([("a", "b")], True)
+    assert "named after the runs" in contrast_sentence([("a", "b")], False)
+    assert "declared" not in contrast_sentence([("a", "b")], None)
 
 
 def test_a_contrast_with_a_descriptive_arm_is_not_counted():

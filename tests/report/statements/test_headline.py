@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gapline.contract.reading import Coverage
-from gapline.report.headline import Evidence, write_headline
 from gapline.report.order import ArmOrder
+from gapline.report.statements.headline import Evidence, write_headline
 
 ORDER = ArmOrder(("x", "y"), (), {"x": 1, "y": 2})
 THREE = ArmOrder(("x", "y", "z"), (), {"x": 1, "y": 2, "z": 3})

@@ -6,7 +6,7 @@ import pytest
 
 import gapline as gl
 from crowded_traces import write_crowd
-from gapline.report.analysis_summary import MOST, screenful
+from gapline.report.statements.summary import MOST, screenful
 from gapline.study.analyse import analyse
 from report.report_studies import by_hand, hostile
 from terminal_laws import beyond

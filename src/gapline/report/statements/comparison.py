@@ -7,12 +7,13 @@ from xml.etree import ElementTree
 
 from gapline.contract.reading import Reading, vouched
 from gapline.errors import GaplineError, listing
-from gapline.report.numbers import p_value, signed
+from gapline.report.numbers import p_value, p_words, signed
+from gapline.report.statements.remarks import first_lines
 from gapline.report.table import text_table
-from gapline.report.tables.contrasts import comparison_table, suggestion_line, verdict_line
+from gapline.report.tables.contrasts import comparison_table
 from gapline.report.writers.markdown import plain, to_markdown
-from gapline.study.comparison import Judged
-from gapline.study.gate import POWER, Question
+from gapline.study.comparison import Comparison, Judged
+from gapline.study.gate import NO_SOLUTION, POWER, Gate, Question, no_spread_words
 from gapline.terminal import visible
 from gapline.text import counted, printable
 
@@ -58,17 +59,43 @@ def to_junit(suite: str, cases: Sequence[Case]) -> bytes:
 _SUITE = "gapline.compare"
 
 
+def verdict_line(comparison: Comparison, /) -> str:
+    """Word the verdict in one line, in score units: a relative percentage would not survive a mean near zero."""
+    flag = " [machines differ]" if comparison.machine_differs else ""
+    if comparison.empty:
+        return f"{comparison.second}: {comparison.verdict} ({NO_SOLUTION}){flag}"
+    if comparison.low is None or comparison.high is None:
+        alike = comparison.estimate.tied or comparison.estimate.flat
+        reason = no_spread_words(comparison.estimate) if alike else comparison.reason
+        p = f", p {p_words(comparison.p)}" if alike and not comparison.estimate.tied else ""
+        return f"{comparison.second}: {comparison.verdict} ({reason}{p}) against {comparison.first}{flag}"
+    level = f"{comparison.level:.0%}"
+    return (
+        f"{comparison.second}: {comparison.verdict}: {signed(comparison.difference)} ({level} interval "
+        f"{signed(comparison.low)} to {signed(comparison.high)}, p {p_words(comparison.p)}) against "
+        f"{comparison.first}{flag}"
+    )
+
+
+def suggestion_line(gate: Gate, /) -> str:
+    """Say which limit a gate on runs like these can hold."""
+    if gate.suggested is None:
+        return "suggestion: none, since nothing can be judged"
+    finds = {
+        Question.WORSE: "finds one that is worse by twice that",
+        Question.NON_INFERIOR: "passes one that does not differ",
+        Question.SUPERIOR: "passes one that is better by twice that",
+    }
+    asked = Question(gate.question)
+    return (
+        f"suggestion: --{asked.option} {gate.suggested:.2g} {finds[asked]} in {POWER:.0%}; a smaller limit needs more "
+        "instances (`gapline plan`)"
+    )
+
+
 def verdict_lines(judged: Judged, /) -> list[str]:
     """Return what a reader asks first: alarms and beaten references, whether the gate failed, which arm is better."""
-    gate = judged.gate
-    failed = [] if gate is None or gate.because is None else [f"failed: {gate.because}"]
-    return [*_first_lines(judged), *failed, verdict_line(judged.comparison)]
-
-
-def _first_lines(judged: Judged) -> list[str]:
-    """Return what comes before every number: alarms, then how many runs beat their references."""
-    beaten = judged.comparison.scores.beaten
-    return [*(f"ALARM {alarm}" for alarm in judged.comparison.alarms), *([] if beaten is None else [f"{beaten}."])]
+    return [*_first(judged), *_failed(judged), verdict_line(judged.comparison)]
 
 
 def detail_lines(judged: Judged, /) -> list[str]:
@@ -79,28 +106,36 @@ def detail_lines(judged: Judged, /) -> list[str]:
 
 def judged_lines(judged: Judged, /) -> list[str]:
     """Return all sentences in the order of a record: alarms, notes, the verdict, the gate and its rates."""
-    comparison, gate = judged.comparison, judged.gate
-    lines = _first_lines(judged)
-    lines += [f"note: {note}" for note in comparison.notes]
-    if comparison.absent:
-        lines.append(f"note: {len(comparison.absent):,} runs are missing on one side")
-    lines.append(verdict_line(comparison))
-    if gate is not None:
-        lines += [f"gate: {words}" for words in gate.words()]
-    if judged.suggested is not None:
-        lines += [suggestion_line(judged.suggested), _detectable_line(judged)]
-    if gate is not None and gate.because is not None:
-        lines.append(f"failed: {gate.because}")
-    return lines
+    comparison, gate, absent = judged.comparison, judged.gate, len(judged.comparison.absent)
+    return [
+        *_first(judged),
+        *(f"note: {note}" for note in comparison.notes),
+        *([f"note: {absent:,} runs are missing on one side"] if absent else []),
+        verdict_line(comparison),
+        *(f"gate: {words}" for words in (gate.words() if gate is not None else ())),
+        *([] if judged.suggested is None else [suggestion_line(judged.suggested), _detectable_line(judged)]),
+        *_failed(judged),
+    ]
+
+
+def _first(judged: Judged) -> list[str]:
+    return first_lines(judged.comparison.alarms, judged.comparison.scores)
+
+
+def _failed(judged: Judged) -> list[str]:
+    return [f"failed: {because}"] if (because := _because(judged)) is not None else []
+
+
+def _because(judged: Judged) -> str | None:
+    return None if judged.gate is None else judged.gate.because
 
 
 def _detectable_line(judged: Judged) -> str:
-    level = f"{judged.comparison.level:.0%}"
     if judged.detectable is None:
         return "these runs show no difference, however large: there is no spread to judge by"
     return (
         f"these runs show a true difference of {judged.detectable:.2g} in {POWER:.0%} of comparisons, with the whole "
-        f"{level} interval on one side of zero"
+        f"{judged.comparison.level:.0%} interval on one side of zero"
     )
 
 
@@ -116,23 +151,21 @@ def gate_name(judged: Judged, /) -> str | None:
 
 def outcome(judged: Judged, /) -> str:
     """Say in a few words what came out: of the gate, else of the comparison."""
-    gate, alarms = judged.gate, judged.comparison.alarms
-    reasons = [counted(len(alarms), "alarm")] if alarms else []
-    reasons += [gate.because] if gate is not None and gate.because is not None else []
-    if reasons:
+    alarms = judged.comparison.alarms
+    if reasons := [
+        reason for reason in (counted(len(alarms), "alarm") if alarms else None, _because(judged)) if reason
+    ]:
         return f"failed: {'; '.join(reasons)}"
-    return judged.comparison.verdict if gate is None else f"passed: {gate_name(judged)}"
+    return judged.comparison.verdict if judged.gate is None else f"passed: {gate_name(judged)}"
 
 
 def judged_cases(judged: Judged, /) -> list[Case]:
     """Return the test cases: the gate, or the contrast where no gate was asked for, and whether alarms ring."""
-    comparison, gate = judged.comparison, judged.gate
+    comparison, because, name = judged.comparison, _because(judged), gate_name(judged)
     pair = f"{comparison.second} against {comparison.first}"
     lines = "\n".join([*judged_lines(judged), f"{comparison.caption()}."])
-    because = gate.because if gate is not None else None
     failure = None if because is None else f"{verdict_line(comparison)}; {because}"
     alarms = "\n".join(str(alarm) for alarm in comparison.alarms)
-    name = gate_name(judged)
     return [
         Case(_SUITE, f"{name}: {pair}" if name else pair, failure=failure, output=lines),
         Case(_SUITE, f"alarms: {pair}", failure=alarms or None),

@@ -9,7 +9,7 @@ from typing import Any
 
 from gapline.contract.reading import Coverage
 from gapline.errors import listing
-from gapline.report.numbers import number, p_words, signed
+from gapline.report.numbers import number, p_words, sentence, signed
 from gapline.report.order import ArmOrder
 from gapline.statistics.cells import TIE
 from gapline.text import counted
@@ -94,10 +94,8 @@ def _withheld(order: ArmOrder, found: Evidence) -> Headline | None:
     # The order of these checks is the rule: what forbids a statement comes before any statement.
     if found.alarms:
         text = f"{counted(len(found.alarms), 'integrity alarm')}: no arm is called better"
-        where = listing(sorted(set(found.alarms)), most=5)
-        detail = (
-            f"No score on {where} can be trusted until {'it is' if len(found.alarms) == 1 else 'they are'} resolved."
-        )
+        where, they = listing(sorted(set(found.alarms)), most=5), "it is" if len(found.alarms) == 1 else "they are"
+        detail = f"No score on {where} can be trusted until {they} resolved."
     elif found.empty:
         text, detail = "No run found a solution", "Every run scores the worst value of its kernel."
     elif order.descriptive and not compared:
@@ -111,12 +109,10 @@ def _withheld(order: ArmOrder, found: Evidence) -> Headline | None:
     elif order.unrankable is not None:
         text, detail = f"No ranking under {found.kernel}", order.unrankable
     elif len(compared) == 1:
-        text, detail = (
-            f"{known[0]}: mean {found.kernel} score {number(found.means[known[0]])}",
-            "One arm alone: no comparison.",
-        )
+        text = f"{known[0]}: mean {found.kernel} score {number(found.means[known[0]])}"
+        detail = "One arm alone: no comparison."
     elif order.reason is not None:
-        text, detail = "No arm is ranked", f"{order.reason[:1].upper()}{order.reason[1:]}."
+        text, detail = "No arm is ranked", sentence(order.reason)
     elif len([arm for arm in order.compared if found.means[arm] is not None]) < 2:
         text, detail = f"Fewer than two of the ranked arms have a mean {found.kernel} score", _NO_SCORE
     return Headline(text, detail) if text else None

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from gapline.contract.progress import doing
 from gapline.report.analysis_tables import TABLES
 from gapline.report.facts import make_statements
-from gapline.report.headline import FEW_INSTANCES, is_shown
 from gapline.report.numbers import number, signed
+from gapline.report.statements.headline import FEW_INSTANCES, is_shown
+from gapline.report.statements.remarks import first_lines
 from gapline.report.writers.terminal import short_names
 from gapline.study.analyse import Analysis
 from gapline.terminal import wrapped
@@ -22,9 +23,9 @@ def screenful(analysis: Analysis, room: int, /) -> list[str]:
     """Return the summary in lines of at most `room` columns, never more than a screen of them."""
     doing("comparing the arms")
     study, said = analysis.study, make_statements(analysis.study)
-    first = [f"ALARM {alarm}" for alarm in study.alarms[:_ALARMS]]
-    first += [f"and {counted(len(study.alarms) - _ALARMS, 'more alarm')}"] if len(study.alarms) > _ALARMS else []
-    first += [f"{words}." for words in [study.scores[0].beaten] if words is not None]
+    first = first_lines(study.alarms[:_ALARMS], study.scores[0])
+    if (more := len(study.alarms) - _ALARMS) > 0:
+        first.insert(_ALARMS, f"and {counted(more, 'more alarm')}")
     texts = [said.headline.text, said.headline.detail]
     top, head = (
         [line for text in part for line in wrapped(printable(text), room, hang="  ")] for part in (first, texts)

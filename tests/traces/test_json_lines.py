@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from gapline.traces import neutral
-from gapline.traces.typed_rows import OddLineError, read_alike
+from gapline.traces.json_lines import OddLineError, read_alike
 from profiles import examples
 from traces.odd_tables import as_jsonl, in_blocks, outcome, tables
 
