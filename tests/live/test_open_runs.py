@@ -9,8 +9,8 @@ from torture.crowd import apply
 
 from gapline.contract.contract import load_contract
 from gapline.live.channel import difference
-from gapline.live.follow import Follower
-from gapline.live.open_runs import MOST_STEPS, best_possible, open_run, read_views, thinned
+from gapline.live.journal_follower import Follower
+from gapline.live.open_runs import MOST_STEPS, best_possible, open_run, read_views, thin_steps
 from live_studies import live_study
 
 
@@ -49,20 +49,20 @@ def test_the_best_that_is_possible_is_certified_or_bounded_or_unknown():
 
 
 def test_a_long_trace_is_thinned_and_keeps_its_ends():
-    found = thinned(np.arange(10_000.0))
+    found = thin_steps(np.arange(10_000.0))
     assert len(found) <= MOST_STEPS
     assert (found[0], found[-1]) == (0.0, 9999.0)
-    assert thinned(np.array([1.0, 2.0])) == [1.0, 2.0]
-    assert thinned(np.empty(0)) == []
+    assert thin_steps(np.array([1.0, 2.0])) == [1.0, 2.0]
+    assert thin_steps(np.empty(0)) == []
 
 
 @given(st.integers(1, 5000), st.lists(st.integers(1, 300), min_size=1, max_size=20))
 def test_a_trace_that_grows_is_sent_by_what_was_added(first, more):
     """The state after the changes is the whole one; besides what is new, its last step alone is said again."""
-    size, state = first, {"trace": thinned(np.arange(float(first)))}
+    size, state = first, {"trace": thin_steps(np.arange(float(first)))}
     for added in more:
         size += added
-        now = {"trace": thinned(np.arange(float(size)))}
+        now = {"trace": thin_steps(np.arange(float(size)))}
         assert MOST_STEPS / 2 <= len(now["trace"]) <= MOST_STEPS or size == len(now["trace"])
         distance = now["trace"][1] if size > 1 else 1.0
         found = difference(state, now)

@@ -1,7 +1,7 @@
 """How far a study is, and about how long the rest takes."""
 
 from gapline.journal.plan_coverage import CellState
-from gapline.live.follow import Follower
+from gapline.live.journal_follower import Follower
 from gapline.live.progress import (
     MOST_FAILURES,
     coverage_states,

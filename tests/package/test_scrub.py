@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapline.package.scrub import Scrubber, alias_hosts, names_a_place
+from gapline.package.scrub import Scrubber, alias_hosts, names_local_path
 
 STUDY = "/data/home/jane doe/my study"
 
@@ -125,6 +125,6 @@ def test_hosts_are_numbered_in_their_order():
 
 
 def test_a_contract_may_name_what_every_system_has():
-    assert not names_a_place('command = ["/usr/bin/python3", "./mine", "{instance}"]')
-    assert names_a_place('command = ["/opt/me/mine"]')
-    assert names_a_place("# see /home/jane")
+    assert not names_local_path('command = ["/usr/bin/python3", "./mine", "{instance}"]')
+    assert names_local_path('command = ["/opt/me/mine"]')
+    assert names_local_path("# see /home/jane")

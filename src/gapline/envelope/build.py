@@ -24,7 +24,7 @@ from gapline.contract.tables import RUN_KEY, RunKey, VerdictCode
 from gapline.contract.time_scale import is_scaled
 from gapline.contract.transforms import SYNTAX, Declared
 from gapline.envelope.hierarchy import HierarchyCheck, check_hierarchy
-from gapline.envelope.worker_steps import HeldSteps, accept_there
+from gapline.envelope.worker_steps import WorkerSteps, accept_on_workers
 from gapline.errors import HorizonError, ObjectiveError, TraceError, UncheckedError, UsageError, listing
 from gapline.executors.executors import Workers
 from gapline.native.accept import Accepted, accept_candidates
@@ -69,7 +69,7 @@ class Envelopes(Shown):
     unchecked: Unchecked
     notes: tuple[str, ...] = ()
     hierarchy: HierarchyCheck | None = None
-    held: HeldSteps | None = None
+    held: WorkerSteps | None = None
     known: Numbered | None = None
 
     def __len__(self) -> int:
@@ -173,7 +173,7 @@ def build_envelopes(
     if workers is None:
         columns = accept_candidates(campaign, scale, scored, count_unchecked=trusting)
     else:
-        columns, held = accept_there(campaign, scale, scored, workers, count_unchecked=trusting)
+        columns, held = accept_on_workers(campaign, scale, scored, workers, count_unchecked=trusting)
     _refuse_bad_runs(campaign, columns, scale)
     if policy is Unchecked.REFUSE and (total := int(columns.counts["unchecked"].sum())):
         runs = int(np.count_nonzero(columns.counts["unchecked"]))

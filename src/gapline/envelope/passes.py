@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes, Unchecked
-from gapline.envelope.worker_steps import HeldSteps, Range, steps_of_range
+from gapline.envelope.worker_steps import Range, WorkerSteps, steps_of_range
 from gapline.files.scratch_arrays import piece_size, scratch_array
 from gapline.native.slices import side_by_side, step_places
 
@@ -78,7 +78,7 @@ def bring(envelopes: Envelopes, /) -> Envelopes:
 
 
 def _per_run_on_workers(
-    held: HeldSteps, work: Callable[..., Any], envelopes: Envelopes, columns: tuple[Any, ...], shared: dict[str, Any]
+    held: WorkerSteps, work: Callable[..., Any], envelopes: Envelopes, columns: tuple[Any, ...], shared: dict[str, Any]
 ) -> Any:
     """Let the workers make a pass over these runs; return its rows in the order of the runs."""
     chosen = list(held.split(envelopes.runs))
@@ -87,14 +87,14 @@ def _per_run_on_workers(
         for k, rows, table in chosen
     ]
     out: Any = None
-    for number, part in held.workers.run(_pass_there, tasks):
+    for number, part in held.workers.run(_per_run_of_range, tasks):
         if out is None:
             out = np.empty((envelopes.runs.height, *part.shape[1:]), part.dtype)
         out[chosen[number][1]] = part
     return out
 
 
-def _pass_there(
+def _per_run_of_range(
     wanted: Range,
     work: Callable[..., Any],
     runs: pl.DataFrame,

@@ -90,7 +90,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class HeldSteps:
+class WorkerSteps:
     """The ranges, and where the steps of each would begin if all lay in one column."""
 
     workers: Workers
@@ -104,7 +104,7 @@ class HeldSteps:
         size = int(count.sum())
         time, objective = scratch_array(size), scratch_array(size)
         chosen = list(self.split(runs))
-        for number, (times, values) in self.workers.run(_bring_there, [(self.ranges[k], t) for k, _, t in chosen]):
+        for number, (times, values) in self.workers.run(_steps_of_runs, [(self.ranges[k], t) for k, _, t in chosen]):
             at = 0
             for row in chosen[number][1].tolist():
                 low, own = int(starts[row]), int(count[row])
@@ -126,9 +126,9 @@ class HeldSteps:
             yield k, rows, table[rows].with_columns(first=moved)
 
 
-def accept_there(
+def accept_on_workers(
     campaign: Campaign, scale: Scale, horizon: Floats, workers: Workers, *, count_unchecked: bool
-) -> tuple[Accepted, HeldSteps]:
+) -> tuple[Accepted, WorkerSteps]:
     """Accept candidates like `accept_candidates`, by workers who keep the steps; `first` counts through all ranges."""
     origin = origin_of(campaign)
     most = max(1, min(piece_size(), campaign.candidates // max(1, _RANGES * workers.width())))
@@ -146,7 +146,7 @@ def accept_there(
         parts[number] = part
     found = joined(len(campaign), list(zip(chosen, parts, strict=True)))
     sizes = [int(part.counts["steps"].sum()) for part in parts]
-    return found, HeldSteps(workers, tuple(ranges), np.concatenate(([0], np.cumsum(sizes))).astype(np.int64))
+    return found, WorkerSteps(workers, tuple(ranges), np.concatenate(([0], np.cumsum(sizes))).astype(np.int64))
 
 
 # What this process holds as a worker, the longest unused first.
@@ -179,7 +179,7 @@ def steps_of_range(wanted: Range) -> tuple[Floats, Floats]:
     return steps_of_range(wanted)
 
 
-def _bring_there(wanted: Range, runs: pl.DataFrame) -> tuple[Floats, Floats]:
+def _steps_of_runs(wanted: Range, runs: pl.DataFrame) -> tuple[Floats, Floats]:
     """Return the steps of some runs of a range. Called on a worker."""
     time, objective = steps_of_range(wanted)
     own, _ = step_places(runs["first"].to_numpy(), runs["count"].to_numpy())

@@ -18,7 +18,7 @@ from gapline.executors.worker_requirements import (
     CalledBackError,
     CheckedCall,
     Demands,
-    Raised,
+    ErrorResult,
 )
 from gapline.files.memory import given_memory, memory_budget
 from gapline.text import counted
@@ -66,22 +66,22 @@ class OpenWorkers:
                 self.executor.abandon()
 
     def results(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
-        """Yield what comes of tasks, errors of ours as values (`Raised`)."""
+        """Yield what comes of tasks, errors of ours as values (`ErrorResult`)."""
         call = CheckedCall(function, self.demands, self.memory)
         more: dict[str, Any] = {"give_up": _give_up, "width": self.width, "say": self.say}
         return run_tasks(tasks, self.executor, call, stopping=lambda: False, **more)
 
 
 def _value_of(result: Any) -> Any:
-    if isinstance(result, Raised):
+    if isinstance(result, ErrorResult):
         raise result.error
     return result
 
 
-def _give_up(_task: Any, error: Unfinished) -> Raised:
+def _give_up(_task: Any, error: Unfinished) -> ErrorResult:
     if isinstance(error, CalledBackError):
-        return Raised(EnvironmentLacksError(f"a task was called back: {error}"))
-    return Raised(EnvironmentLacksError(f"{MOST_LOST + 1} workers were lost with one task, the last one: {error}"))
+        return ErrorResult(EnvironmentLacksError(f"a task was called back: {error}"))
+    return ErrorResult(EnvironmentLacksError(f"{MOST_LOST + 1} workers were lost with one task, the last one: {error}"))
 
 
 class TaskExecutor(ThreadPoolExecutor):

@@ -23,7 +23,7 @@ from gapline.errors import GaplineError
 from gapline.journal.campaign import campaign_of_journals, trace_of
 from gapline.journal.read import Journal
 from gapline.live.bounds import OpenRun
-from gapline.live.follow import Followed
+from gapline.live.journal_follower import CellProgress
 from gapline.references.contradictions import dual_bounds
 from gapline.references.snapshot import Snapshot
 from gapline.study import declared_choices
@@ -45,7 +45,7 @@ class RunView:
     `problem` says why it cannot be scored.
     """
 
-    followed: Followed
+    followed: CellProgress
     time: Floats
     objective: Floats
     raw: Floats
@@ -59,7 +59,7 @@ class RunView:
     trace: dict[str, list[float]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.trace = {"time": thinned(self.time), "objective": thinned(self.raw)}
+        self.trace = {"time": thin_steps(self.time), "objective": thin_steps(self.raw)}
 
     @property
     def key(self) -> RunKey:
@@ -68,7 +68,7 @@ class RunView:
 
 
 def read_views(
-    cells: Sequence[Followed], contract: Contract, maximised: frozenset[str]
+    cells: Sequence[CellProgress], contract: Contract, maximised: frozenset[str]
 ) -> tuple[list[RunView], Campaign | None, Envelopes | None]:
     """Read the traces of runs under way; return their views, and all that can be scored as one.
 
@@ -84,7 +84,7 @@ def read_views(
     return [view for one in cells for view in read_views([one], contract, maximised)[0]], None, None
 
 
-def _trace(one: Followed, maximised: frozenset[str]) -> RunTrace:
+def _trace(one: CellProgress, maximised: frozenset[str]) -> RunTrace:
     assert one.growing is not None
     journal, is_maximised = one.growing.journal, one.cell.instance.name in maximised
     so_far = Journal(journal.path, journal.order, version=journal.version, claim=journal.claim)
@@ -96,7 +96,7 @@ def _trace(one: Followed, maximised: frozenset[str]) -> RunTrace:
 
 
 def _read_views(
-    cells: Sequence[Followed], traces: list[RunTrace], contract: Contract
+    cells: Sequence[CellProgress], traces: list[RunTrace], contract: Contract
 ) -> tuple[list[RunView], Campaign, Envelopes]:
     trusting = contract.objective.validation == "checker"
     campaign = campaign_of_journals(traces)
@@ -197,13 +197,13 @@ def is_certified(snapshot: Snapshot, instance: str) -> bool:
     return entry is not None and entry.certified
 
 
-def thinned(values: Floats) -> list[float]:
+def thin_steps(values: Floats) -> list[float]:
     """Return at most `MOST_STEPS` of the steps of a trace, the last one among them.
 
     Their distance is a power of two, so that those which are kept stay the same ones while a trace grows: only the last
     is another one, until it has doubled.
 
-    >>> thinned(np.arange(1000.0))[:3], thinned(np.arange(1000.0))[-2:]
+    >>> thin_steps(np.arange(1000.0))[:3], thin_steps(np.arange(1000.0))[-2:]
     ([0.0, 4.0, 8.0], [996.0, 999.0])
     """
     distance = 1

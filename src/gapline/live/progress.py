@@ -21,7 +21,7 @@ from gapline.journal.claims import Claimant
 from gapline.journal.line import ERROR_LOG
 from gapline.journal.plan_coverage import CellState
 from gapline.live.channel import now_stamp
-from gapline.live.follow import Followed, Follower
+from gapline.live.journal_follower import CellProgress, Follower
 from gapline.run.campaign import read_options, resume_command
 from gapline.text import counted
 
@@ -61,7 +61,7 @@ def coverage_states(stages: Counter[CellState]) -> dict[str, int]:
     }
 
 
-def seconds_left(follower: Follower, elapsed: dict[Followed, float]) -> tuple[float, float]:
+def seconds_left(follower: Follower, elapsed: dict[CellProgress, float]) -> tuple[float, float]:
     """Return the seconds of solving that are left, and about how long they take with as many runs at a time as now."""
     rests = [max(0.0, one.cell.horizon - elapsed.get(one, 0.0)) for one in follower.running()]
     work = sum(rests) + sum(horizon * number for horizon, number in follower.horizons.items())
@@ -69,7 +69,7 @@ def seconds_left(follower: Follower, elapsed: dict[Followed, float]) -> tuple[fl
     return work, max([work / max(1, len(rests)), *rests, *follower.horizons])
 
 
-def failure_of(one: Followed) -> dict[str, Any] | None:
+def failure_of(one: CellProgress) -> dict[str, Any] | None:
     """Return how a done run failed, with the last lines of its standard error; None where it did not."""
     counting = one.record.counting
     if counting is None or counting.failure is None or counting.ending is None:
@@ -179,7 +179,7 @@ def _are(number: int) -> str:
     return "is" if number == 1 else "are"
 
 
-def _why(cells: Iterable[Followed]) -> str:
+def _why(cells: Iterable[CellProgress]) -> str:
     """Say why nobody runs the study any more, as the attempts that were cut short tell."""
     endings = [
         one.seen[-1].outcome.ending

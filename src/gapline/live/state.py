@@ -23,7 +23,7 @@ from gapline.journal.read import Journal
 from gapline.journal.verdicts import Verdicts, verdicts_of
 from gapline.live.arms import ArmBounds
 from gapline.live.bounds import LiveReading, ScoreBounds, bound_runs
-from gapline.live.follow import Changes, Followed, Follower
+from gapline.live.journal_follower import CellProgress, Changes, Follower
 from gapline.live.open_runs import RunView, best_possible, is_certified, open_run, read_views, scale_of
 from gapline.live.progress import EventLog, RunnerWatch, coverage_states, failure_of, newest_failures, seconds_left
 from gapline.live.table import SHARE, LiveScores, find_part_alarms
@@ -74,7 +74,7 @@ class LiveStudy:
 
     def pinned_cores(self) -> set[int]:
         """Return the cores of this machine that runs under way are pinned to."""
-        here = [one for one in self.follower.running() if one.claimant is not None and one.claimant.is_here]
+        here = [one for one in self.follower.running() if one.claimant is not None and one.claimant.is_local]
         orders = [one.growing.journal.order for one in here if one.growing is not None]
         return {core for order in orders if order is not None for core in order.cpus}
 
@@ -117,7 +117,7 @@ class LiveStudy:
                     traces.append(trace)
         self.table.join(traces)
 
-    def _note_move(self, one: Followed, before: CellState, failure: Document | None) -> None:
+    def _note_move(self, one: CellProgress, before: CellState, failure: Document | None) -> None:
         add = self._events.add
         if one.stage is CellState.RUNNING:
             add("began", f"attempt {len(one.seen) + 1}", one.key)
@@ -134,7 +134,7 @@ class LiveStudy:
         elif before is CellState.RUNNING:
             add("ended", "whole; its candidates wait for a verdict", one.key)
 
-    def _trace(self, one: Followed) -> RunTrace | None:
+    def _trace(self, one: CellProgress) -> RunTrace | None:
         """Return the run of a cell that is whole; None where only reading everything tells."""
         study, counting = self.table.study, one.counting
         if study is None or counting is None or not isinstance(counting.outcome, Journal):
@@ -147,7 +147,7 @@ class LiveStudy:
         maximised = one.cell.instance.name in self._maximised
         return trace_of(counting.outcome, found, attempts=len(one.seen), asked=False, maximised=maximised)
 
-    def _view(self, grown: list[Followed]) -> None:
+    def _view(self, grown: list[CellProgress]) -> None:
         """Read the traces of the runs that went on."""
         ready = [one for one in grown if one.growing is not None and one.growing.journal.order is not None]
         if not ready:
@@ -263,7 +263,7 @@ class LiveStudy:
         gaps = {kernel.name: kernel(objectives, references).tolist() for kernel in self.reading.kernels if known}
         return {key: {name: column[place] for name, column in gaps.items()} for place, key in enumerate(known)}
 
-    def _elapsed(self, one: Followed) -> float:
+    def _elapsed(self, one: CellProgress) -> float:
         """Return how long a run has been under way, as far as the clock of its machine and ours agree."""
         stamp = 0.0 if one.growing is None else one.growing.stamp
         return stamp if one.ordered is None else max(stamp, time.time() - one.ordered)

@@ -18,7 +18,7 @@ from gapline.errors import GaplineError
 from gapline.journal.campaign import build_campaign, campaign_of_journals, survey_study
 from gapline.journal.index import Index
 from gapline.journal.plan_coverage import runs_of_contract
-from gapline.journal.rebuild import Reused, standing_campaign
+from gapline.journal.rebuild import ReusableCampaign, stored_campaign
 from gapline.journal.verdicts import Judge
 from gapline.live.time_share import TimeShare
 from gapline.references.alarms import Alarm, find_alarms
@@ -84,7 +84,7 @@ class LiveScores:
         self.stale = self.is_unjudged = True
         self.fulls = self.joined = 0
         self.judge: Judge | None = None
-        self._reused: Reused | None = None
+        self._reused: ReusableCampaign | None = None
         self._time = TimeShare(SHARE, ALLOWANCE, clock=clock)
         self._notes: dict[str, None] = {}
         self._summary: Latest[Summary] = Latest()
@@ -125,9 +125,9 @@ class LiveScores:
         survey = survey_study(self.path, self._index, running=running)
         self.judge = survey.judge
         known = self._reused
-        reused = known if known is not None and known.fits(survey) else standing_campaign(self.path, survey)
+        reused = known if known is not None and known.fits(survey) else stored_campaign(self.path, survey)
         campaign = build_campaign(survey, self._index, reuse=(lambda *_: None) if reused is None else reused.run)
-        self._reused = Reused.of(campaign, survey)
+        self._reused = ReusableCampaign.of(campaign, survey)
         return campaign
 
     def join(self, traces: Sequence[RunTrace]) -> None:

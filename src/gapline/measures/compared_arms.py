@@ -17,7 +17,7 @@ _ROUNDING = 1e-10
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DrawnTable(ReadTable):
+class IntervalTable(ReadTable):
     """A table that rests on draws of instances, and which draws these were."""
 
     level: float
@@ -30,7 +30,7 @@ class DrawnTable(ReadTable):
         return f"Student's t with the standard error of {self.draws:,} draws of instances (seed {self.seed})"
 
 
-def drawn_ends(draws: Floats, value: Floats, strata: Integers, *, level: float) -> tuple[Floats, Floats]:
+def bootstrap_ends(draws: Floats, value: Floats, strata: Integers, *, level: float) -> tuple[Floats, Floats]:
     """Return value ± t · error for columns of draws; not numbers where a panel has one instance, or of one draw.
 
     Nor where draws differ by rounding alone: without spread there is no interval.
@@ -38,7 +38,7 @@ def drawn_ends(draws: Floats, value: Floats, strata: Integers, *, level: float) 
     Draws of n instances have (n - 1)/n of the variance that others have, and n - 1 degrees of freedom: with few
     instances their percentiles would be far too near.
 
-    >>> low, high = drawn_ends(np.array([[1.0], [3.0]]), np.array([2.0]), np.array([0, 0]), level=0.5)
+    >>> low, high = bootstrap_ends(np.array([[1.0], [3.0]]), np.array([2.0]), np.array([0, 0]), level=0.5)
     >>> round(float(high[0]), 12)
     4.0
     """

@@ -28,7 +28,7 @@ _KEPT = ("arm", "instance", "panel", "condition", "schema")
 
 
 @dataclass(frozen=True, slots=True)
-class Surveyed:
+class AttemptSurvey:
     """The attempts of a study by cell, in their order, and what their orders say of machines.
 
     `copies` are folders whose run has a directory of its own; `names` are those of arms, instances and panels.
@@ -45,7 +45,7 @@ class Surveyed:
         return Scrubber(alias_hosts(self.hosts), studies=self.studies, names=self.names)
 
 
-def survey_attempts(study: Path) -> Surveyed:
+def survey_attempts(study: Path) -> AttemptSurvey:
     """Read the orders of all attempts; one that cannot be read is left for the reading of its journal to refuse."""
     attempts: list[Path] = []
     copies: list[str] = []
@@ -62,7 +62,9 @@ def survey_attempts(study: Path) -> Surveyed:
             hosts.append(order.machine.get("host", ""))
             studies.add(order.directory)
             names |= {order.arm, order.instance, order.panel}
-    return Surveyed(tuple(attempts), tuple(copies), tuple(dict.fromkeys(hosts)), frozenset(studies), frozenset(names))
+    return AttemptSurvey(
+        tuple(attempts), tuple(copies), tuple(dict.fromkeys(hosts)), frozenset(studies), frozenset(names)
+    )
 
 
 def _is_copy(cell: Path, order: Order) -> bool:
@@ -83,7 +85,7 @@ def _order(attempt: Path) -> Order | None:
 
 
 def stage_attempts(
-    surveyed: Surveyed, folder: Path, scrub: Scrubber | None, tell: Callable[[int, int], object] = lambda *_: None
+    surveyed: AttemptSurvey, folder: Path, scrub: Scrubber | None, tell: Callable[[int, int], object] = lambda *_: None
 ) -> None:
     """Write the attempts into the journal of a folder, without the machine; as they are where nothing scrubs.
 

@@ -18,7 +18,7 @@ from gapline.journal.campaign import build_campaign, survey_study
 from gapline.journal.index import Index, Seen
 from gapline.journal.read import Outcome, read_journal
 from gapline.journal.verdicts import read_verdicts
-from gapline.package.attempts import Surveyed
+from gapline.package.attempts import AttemptSurvey
 from gapline.package.scrub import Scrubber
 
 # What is under way, how much of it is done, of how much.
@@ -63,7 +63,7 @@ class NotingIndex(Index):
 _MANIFEST, _RUNS = f"{CAMPAIGN}/{MANIFEST}", f"{CAMPAIGN}/runs.parquet"
 
 
-def survey_imported(study: Path, surveyed: Surveyed) -> Surveyed:
+def survey_imported(study: Path, surveyed: AttemptSurvey) -> AttemptSurvey:
     """Add the hosts and names that a campaign states; one of journals says nothing that they do not."""
     if surveyed.attempts:
         return surveyed

@@ -13,7 +13,7 @@ from gapline.campaign.campaign import Campaign
 from gapline.contract.tables import CELL
 from gapline.envelope.build import Envelopes, build_envelopes
 from gapline.errors import MixedScoresError, listing
-from gapline.package.conditions import Recorded, conditions, count_disturbed
+from gapline.package.conditions import RecordedFacts, conditions, count_disturbed
 from gapline.references.choice import LabelledSnapshot, label_reference
 from gapline.references.policy import Policy, analysis_snapshot
 from gapline.statistics.bootstrap import Bootstrap
@@ -82,7 +82,7 @@ OLD, NEW = "there", "here"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Aligned:
+class StudyPair:
     """Both studies over the same cells; `lacking_old` and `lacking_new` of the planned ones have no run there or here.
 
     `horizons` says at which horizons both are scored, and what was announced where that differs.
@@ -96,7 +96,7 @@ class Aligned:
     horizons: str
 
 
-def align(old: Study, new: Study, /) -> Aligned:
+def align(old: Study, new: Study, /) -> StudyPair:
     """Restrict two studies to the cells that the new one plans and both ran.
 
     Raises
@@ -139,7 +139,7 @@ def align(old: Study, new: Study, /) -> Aligned:
     arm = str(shared["arm"][0])
     refuse_other_question(*(Side(name, arm, study) for name, study in zip((OLD, NEW), narrowed, strict=True)))
     lacking = [planned.join(frame, on=CELL, how="anti").height for frame in rows]
-    return Aligned(narrowed[0], narrowed[1], planned.height, lacking[0], lacking[1], _horizon_words(shared, shorter))
+    return StudyPair(narrowed[0], narrowed[1], planned.height, lacking[0], lacking[1], _horizon_words(shared, shorter))
 
 
 def _narrow(study: Study, rows: list[int], horizons: np.ndarray) -> tuple[Campaign, Envelopes]:
@@ -211,7 +211,7 @@ def compare_studies(
     new: Study,
     /,
     *,
-    recorded: tuple[Recorded, Recorded] = (Recorded(), Recorded()),
+    recorded: tuple[RecordedFacts, RecordedFacts] = (RecordedFacts(), RecordedFacts()),
     origin: Origin | None = None,
 ) -> Replicated:
     """Compare two studies of one plan on the runs that both have, under one reading and against one reference.
@@ -293,14 +293,14 @@ def _measured(pair: Pair, tested: Contrasts | None) -> Measured:
     return Measured(**{name: row[name] for name in Measured.__struct_fields__})
 
 
-def _ranks(both: Aligned) -> RankAgreement:
+def _ranks(both: StudyPair) -> RankAgreement:
     kernel = both.old.kernels[0]
     means = [dict(study.summary.frame.select("arm", kernel).iter_rows()) for study in (both.old, both.new)]
     arms = [arm for arm in both.old.ranked_arms if all(side[arm] is not None for side in means)]
     return rank_agreement(*([float(side[arm]) for arm in arms] for side in means))
 
 
-def _shifts(both: Aligned, arm: str) -> Iterator[Shift]:
+def _shifts(both: StudyPair, arm: str) -> Iterator[Shift]:
     """Yield how an arm moved: over all panels, then in each; a descriptive arm without intervals."""
     lead = both.old
     tier = 2 if arm in lead.tier_two else 1

@@ -22,16 +22,16 @@ _FACTS = {"processor": MACHINE, "cores": MACHINE, "memory": MACHINE, "system": M
 
 
 @dataclass(slots=True)
-class Recorded:
+class RecordedFacts:
     """What the orders of a study's runs say of machine and versions, and of the files of each arm, by their digests."""
 
     facts: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     programs: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
 
-def read_recorded(study: Path) -> Recorded:
+def read_recorded(study: Path) -> RecordedFacts:
     """Read the orders in the journals of a study; one that cannot be read says nothing."""
-    found = Recorded()
+    found = RecordedFacts()
     for cell in cells_of(study):
         for attempt in attempts_of(cell):
             try:
@@ -46,7 +46,7 @@ def read_recorded(study: Path) -> Recorded:
 
 
 def conditions(
-    old: Study, new: Study, said: tuple[Recorded, Recorded] = (Recorded(), Recorded()), /
+    old: Study, new: Study, said: tuple[RecordedFacts, RecordedFacts] = (RecordedFacts(), RecordedFacts()), /
 ) -> tuple[Condition, ...]:
     """Return the facts of the compared runs, those that are alike too: who reads wants to know what was looked at."""
     runs = (old.envelopes.runs, new.envelopes.runs)

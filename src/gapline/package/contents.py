@@ -38,7 +38,7 @@ from gapline.references.snapshot import Snapshot, index_snapshots
 from gapline.solvers import program_files
 
 
-def with_imports(files: Iterable[Path], folder: Path) -> set[Path]:
+def imported_files(files: Iterable[Path], folder: Path) -> set[Path]:
     """Return Python files of a folder and those of it that they import, directly or through each other.
 
     A module is looked for beside the file that imports it and in the folder itself, as Python does for a program and
@@ -174,7 +174,7 @@ class Contents:
             else:
                 excluded = ExcludedFile(name, f"{why}; a command or an option of the contract names it")
                 self.left_out += [] if excluded in self.left_out else [excluded]
-        found = (_inside(path, study) for path in with_imports(code, study))
+        found = (_inside(path, study) for path in imported_files(code, study))
         self.programs = sorted(name for name in found if name is not None)
         self.add(*self.programs)
 

@@ -31,9 +31,9 @@ from gapline.files.digests import directory_identifier
 from gapline.files.open_file import open_regular, read_document
 from gapline.files.scratch_arrays import scratch_place
 from gapline.journal.attempts import folders_of
-from gapline.journal.claims import worked_on
+from gapline.journal.claims import running_cells
 from gapline.package.attempts import (
-    Surveyed,
+    AttemptSurvey,
     attempt_files,
     read_lines,
     refuse_damaged,
@@ -54,7 +54,7 @@ from gapline.package.contents import Contents, find_contents, refuse_changed, re
 from gapline.package.crate import write_crate
 from gapline.package.documents import instances_document, missing_metadata, write_document, write_documents
 from gapline.package.excluded_files import ExcludedFile, list_other_results
-from gapline.package.scrub import Scrubber, TakenOut, names_a_place
+from gapline.package.scrub import Redaction, Scrubber, names_local_path
 from gapline.report.write import library_versions, write_report
 from gapline.study import Study, open_study
 from gapline.text import counted
@@ -145,7 +145,7 @@ def _named(path: Path, scrub: Scrubber, *, closely: bool) -> Iterator[tuple[int,
                 yield number, "the path of a study or a home"
             elif closely:
                 text = line.decode("utf-8", "replace")
-                if names_a_place(text):
+                if names_local_path(text):
                     yield number, "an absolute path"
                 elif hosts is not None and hosts.search(text):
                     yield number, "a host name"
@@ -173,7 +173,7 @@ class Packed:
     identity: Identity
     members: tuple[str, ...]
     left_out: tuple[ExcludedFile, ...]
-    taken_out: tuple[TakenOut, ...]
+    taken_out: tuple[Redaction, ...]
     coverage: str
     alarms: int
     programs: tuple[str, ...] = ()
@@ -312,14 +312,14 @@ def pack(
 
 
 def _refuse_running(study: Path) -> None:
-    if running := sorted(worked_on(folders_of(study))):
+    if running := sorted(running_cells(folders_of(study))):
         raise GaplineError(
             f"{study}: expected a study at rest, got {counted(len(running), 'run')} under way: {listing(running)}",
             hint="wait for its runner, or stop it",
         )
 
 
-def _copied_files(study: Path, surveyed: Surveyed) -> Iterator[Path]:
+def _copied_files(study: Path, surveyed: AttemptSurvey) -> Iterator[Path]:
     """Yield the files of journals and an imported campaign, from which those of the package are made."""
     for attempt in surveyed.attempts:
         yield from (attempt / name for name in attempt_files(attempt))
@@ -328,7 +328,7 @@ def _copied_files(study: Path, surveyed: Surveyed) -> Iterator[Path]:
 
 
 def _stage_runs(
-    study: Path, folder: Path, surveyed: Surveyed, scrub: Scrubber | None, tell: Progress
+    study: Path, folder: Path, surveyed: AttemptSurvey, scrub: Scrubber | None, tell: Progress
 ) -> tuple[Campaign, Environment]:
     """Write the journals and the campaign that follows from them, or an imported campaign; return what they say."""
     if not surveyed.attempts:

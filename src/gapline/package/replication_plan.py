@@ -78,7 +78,7 @@ NOT_STARTED = "not started yet"
 
 
 @dataclass(frozen=True, slots=True)
-class IntendedArm:
+class ReplicationArm:
     """An arm that will be run: what ran there, what would run here, and what lacks for it."""
 
     name: str
@@ -95,7 +95,7 @@ class Intended:
     """What will be run: `seconds` of solving at most, `at_a_time` runs side by side; `code` are Python functions."""
 
     package: Origin
-    arms: tuple[IntendedArm, ...]
+    arms: tuple[ReplicationArm, ...]
     checker: str | None
     checker_there: str
     checker_here: str
@@ -168,7 +168,7 @@ def intend(
         seconds = sum(cell.horizon for cell in mine)
         lack = lacking[0].replace(f"{package.folder}/", "") if lacking else None
         there = solvers.get(arm.name, UNKNOWN)
-        arms.append(IntendedArm(arm.name, program, there, _identity(arm), len(mine), seconds, lack))
+        arms.append(ReplicationArm(arm.name, program, there, _identity(arm), len(mine), seconds, lack))
     named = chosen.objective.checker if chosen.objective.validation == "checker" else None
     code = (*chosen.score.kernels, *chosen.score.statistics, chosen.score.weight, named or "")
     # How many a cluster runs at a time is not known.

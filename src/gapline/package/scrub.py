@@ -39,7 +39,7 @@ _SHORTEST = 2
 Replacement = Callable[[re.Match[str]], tuple[str, str]]
 
 
-class TakenOut(NamedTuple):
+class Redaction(NamedTuple):
     """What was taken out of which members, and how often; never what it was."""
 
     what: str
@@ -148,9 +148,9 @@ class Scrubber:
             return line
         return self.text(line.decode("utf-8", "surrogateescape"), where).encode("utf-8", "surrogateescape")
 
-    def list_taken(self) -> list[TakenOut]:
+    def list_taken(self) -> list[Redaction]:
         """Return what was taken out so far, sorted."""
-        return [TakenOut(*key, times) for key, times in sorted(self.taken.items()) if times]
+        return [Redaction(*key, times) for key, times in sorted(self.taken.items()) if times]
 
 
 def alias_hosts(hosts: Iterable[str]) -> dict[str, str]:
@@ -162,11 +162,11 @@ def alias_hosts(hosts: Iterable[str]) -> dict[str, str]:
     return {host: f"host-{number}" for number, host in enumerate(dict.fromkeys(filter(None, hosts)), 1)}
 
 
-def names_a_place(text: str) -> bool:
+def names_local_path(text: str) -> bool:
     """Say whether a text of a contract names a place of one machine: an absolute path that not every system has.
 
-    >>> names_a_place("/usr/bin/env python3"), names_a_place("--jar=/opt/mine/solver.jar"), names_a_place("./mine a/b")
-    (False, True, False)
+    >>> [names_local_path(one) for one in ("/usr/bin/env python3", "--jar=/opt/mine/solver.jar", "./mine a/b")]
+    [False, True, False]
     """
     return any(found.lastgroup != "url" and _shortened(found) != found[0] for found in _FOUND.finditer(text))
 

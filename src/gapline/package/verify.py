@@ -12,7 +12,7 @@ from gapline.campaign.store import open_campaign
 from gapline.contract.layout import CAMPAIGN
 from gapline.errors import GaplineError
 from gapline.journal.attempts import folders_of
-from gapline.journal.claims import worked_on
+from gapline.journal.claims import running_cells
 from gapline.package.campaign import Progress
 from gapline.package.checks.journals import check_journals, check_others, check_rebuilt, check_stored, check_sums
 from gapline.package.checks.recheck import check_candidates
@@ -28,7 +28,7 @@ from gapline.package.checks.statements import (
     check_snapshots,
     check_timing,
 )
-from gapline.package.checks.subject import Subject, opened_subject
+from gapline.package.checks.subject import Subject, open_subject
 from gapline.text import counted
 
 
@@ -62,7 +62,7 @@ def verify(
     Verification
         A row for each thing that was looked at: shown, different or not shown, and why; and what differs.
     """
-    with opened_subject(path) as subject, tempfile.TemporaryDirectory(prefix="gapline-") as scratch:
+    with open_subject(path) as subject, tempfile.TemporaryDirectory(prefix="gapline-") as scratch:
         subject.scratch, subject.recheck, subject.allow_code = Path(scratch), recheck, allow_code
         subject.jobs, subject.say, subject.progress = jobs, say, progress or subject.progress
         _refuse_running(subject)
@@ -71,7 +71,7 @@ def verify(
 
 def _refuse_running(subject: Subject) -> None:
     # Nobody works in a package, whatever its files say.
-    running = frozenset() if subject.is_package else worked_on(folders_of(subject.folder))
+    running = frozenset() if subject.is_package else running_cells(folders_of(subject.folder))
     if running:
         raise GaplineError(
             f"{subject.folder}: expected a study that nobody works on, got {counted(len(running), 'cell')} under way",

@@ -72,7 +72,7 @@ def read_offer(source: str, *, reprice: bool = False, trust: bool = False, **opt
     return offer.without(sorted(gone))
 
 
-def trusted(offers: Sequence[Offer], *, trust: bool) -> tuple[list[Offer], list[str]]:
+def exclude_unchecked(offers: Sequence[Offer], *, trust: bool) -> tuple[list[Offer], list[str]]:
     """Leave out values that nobody checked, unless the user vouches for them; a note counts them either way."""
     kept, doubtful = [], []
     for offer in offers:

@@ -263,10 +263,10 @@ def link_facts(link: Link) -> dict[str, Any]:
     }
 
 
-def who_found(entry: Reference) -> str:
+def finder_of(entry: Reference) -> str:
     """Return whom an entry names: the authors of a solution, the arm of a run, else its source.
 
-    >>> who_found(Reference(value=1.0, source="run a/i/1 at 2 s, valid by checker", fold={"arm": "a"}))
+    >>> finder_of(Reference(value=1.0, source="run a/i/1 at 2 s, valid by checker", fold={"arm": "a"}))
     'a'
     """
     provenance, found = entry.more.get("provenance"), entry.more.get("fold")
@@ -314,7 +314,7 @@ def _commit_step(found: StoredChange, before: Sequence[Step], sign: float, toler
 
 def _step(instance: str, change: str, entry: Reference | None, who: str = "", **more: Any) -> Step:
     shown = entry or Reference(value=None)
-    return Step(instance, change, shown.value, shown.certified, shown.source, who_found(shown) or who, **more)
+    return Step(instance, change, shown.value, shown.certified, shown.source, finder_of(shown) or who, **more)
 
 
 def _change(before: Reference | None, after: Reference | None, sign: float, tolerance: float) -> str:

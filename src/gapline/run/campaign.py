@@ -108,7 +108,7 @@ def run_and_wait(
             break
         cells = held
     for cell in held:
-        yield cell, CellResult(cell.key, "busy", problems=(held_by(cell, settings),))
+        yield cell, CellResult(cell.key, "busy", problems=(describe_claim(cell, settings),))
 
 
 def _one_is_free(
@@ -125,7 +125,7 @@ def _one_is_free(
             return False
         if not told:
             told = True
-            say(f"waiting for {listing((held_by(cell, settings) for cell in cells), most=3)}")
+            say(f"waiting for {listing((describe_claim(cell, settings) for cell in cells), most=3)}")
         for directory in directories:
             # A supervisor whose runner died ends by itself, unless it was stopped.
             wake_orphans(directory, kill=waited > CLEAR_WITHIN)
@@ -133,7 +133,7 @@ def _one_is_free(
     return True
 
 
-def held_by(cell: Cell, settings: RunSettings) -> str:
+def describe_claim(cell: Cell, settings: RunSettings) -> str:
     """Say which cell it is and who has it."""
     return f"{cell.key}: held by {holder(cell.directory(settings.study))}"
 

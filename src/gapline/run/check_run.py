@@ -186,7 +186,7 @@ class CheckerProcess:
         try:
             return msgspec.json.decode(self._child.exchange(question, patience), type=kind)
         except (OSError, EOFError, msgspec.MsgspecError) as error:
-            raise CheckerDied(f"checker: expected an answer, got {error}{self._child.last_words()}") from error
+            raise CheckerDied(f"checker: expected an answer, got {error}{self._child.last_error_line()}") from error
 
     def errors(self) -> str:
         """Return the end of what the checker said on its standard error."""

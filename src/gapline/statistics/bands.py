@@ -20,19 +20,19 @@ from gapline.scoring.kernels import Kernel, kernel_range, parse_kernel
 from gapline.scoring.moments import log_start, moments_of_both
 from gapline.scoring.run_references import reference_column
 from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
-from gapline.statistics.cells import lone_panels
+from gapline.statistics.cells import single_instance_panels
 from gapline.statistics.estimate import DEFAULT_METHOD, Method, parse_method
 from gapline.statistics.intervals import check_level, draw_counts, joint_level
 from gapline.statistics.student import panel_centred, stratified_moments, student_interval
 
 
-def curves_apart(total: CurveSum, run_ends: Integers, step_ends: Integers, moments: Floats) -> Floats:
+def curves_of_groups(total: CurveSum, run_ends: Integers, step_ends: Integers, moments: Floats) -> Floats:
     """Return, groups × moments, the mean of each group of runs alone, to the bit as in a curve of its own.
 
     `run_ends` and `step_ends` say behind which run and which step of the sum a group ends; groups follow each other.
 
     >>> total = CurveSum(1.0, np.ones(2), np.array([1.0, 3.0]), np.array([-0.5, -0.25]), 4.0)
-    >>> curves_apart(total, np.array([1, 2]), np.array([1, 2]), np.array([0.0, 2.0, 4.0])).tolist()
+    >>> curves_of_groups(total, np.array([1, 2]), np.array([1, 2]), np.array([0.0, 2.0, 4.0])).tolist()
     [[1.0, 0.5, 0.5], [1.0, 1.0, 0.75]]
     """
     out = np.empty((len(run_ends), len(moments)))
@@ -103,7 +103,7 @@ def curve_bands(
         )
         # Ends beyond what a gap or a share can be say nothing: no instance can lie there.
         least, most = (0.0, 1.0) if goal is not None else kernel_range(parse_kernel(kernel).name)
-        pull = None if lone_panels(strata).size else _pull(curves, shares, strata, rule)
+        pull = None if single_instance_panels(strata).size else _pull(curves, shares, strata, rule)
         if pull is not None and np.abs(pull).max() <= _ROUNDING:
             pull = None
         levels = {"": level}
@@ -188,7 +188,7 @@ def _instance_curves(
     if goal is None:
         total = curve_sum(part, references[placed], np.repeat(1.0 / sizes, sizes), kernel=kernel, relative=relative)
         steps = np.concatenate(([0], np.cumsum(part.runs["count"].to_numpy())))
-        curves = curves_apart(total, run_ends, steps[run_ends], grid)
+        curves = curves_of_groups(total, run_ends, steps[run_ends], grid)
     else:
         hits = hitting_times(part, references[placed], [goal], kernel.tolerance)[:, 0]
         hits = hits / part.runs["horizon"].to_numpy() if relative else hits

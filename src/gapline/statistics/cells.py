@@ -149,12 +149,12 @@ def check_arms(names: Iterable[str], tier_two: Collection[str], what: str = "pai
             raise UsageError(f"{what}: expected arms of tier 1, got {name!r} of tier 2, which is descriptive")
 
 
-def why_all_alike(instances: int) -> str:
+def no_variation_reason(instances: int) -> str:
     """Say why instances that do not differ give no interval."""
     return f"the {instances} instances are all alike: no spread to judge by"
 
 
-def lone_panels(strata: Integers) -> Integers:
+def single_instance_panels(strata: Integers) -> Integers:
     """Return the numbers of the panels with one instance: what others of such a panel would give cannot be seen."""
     return np.flatnonzero(np.bincount(strata) == 1)
 
@@ -165,7 +165,7 @@ def why_no_spread(panels: Sequence[str], strata: Integers) -> str | None:
     >>> why_no_spread(["p", "q"], np.array([0, 1, 1]))
     'p has one instance: the spread of such a panel cannot be seen'
     """
-    alone = [panels[number] for number in lone_panels(strata)]
+    alone = [panels[number] for number in single_instance_panels(strata)]
     if not alone:
         return None
     if len(alone) == len(np.unique(strata)):

@@ -12,7 +12,7 @@ from gapline.contract.names import removed_interval
 from gapline.errors import UsageError, listing
 from gapline.native.arrays import Floats, Integers
 from gapline.statistics import intervals
-from gapline.statistics.cells import TIE, why_all_alike
+from gapline.statistics.cells import TIE, no_variation_reason
 from gapline.statistics.intervals import ROUNDING, DrawnSums
 from gapline.statistics.student import Moments, panel_centred, stratified_moments, student_interval, student_p
 
@@ -256,7 +256,7 @@ class Estimate:
 
     def _without_spread(self) -> Judgement:
         """Judge instances that are all alike: their number gives a p, and nothing gives an interval."""
-        why = why_all_alike(self.instances)
+        why = no_variation_reason(self.instances)
         if abs(self.value) <= ROUNDING:
             return Judgement(None, None, 1.0, None, why)
         smallest = 2.0 ** (1 - self.instances)

@@ -11,7 +11,7 @@ import pytest
 import gapline as gl
 from gapline.campaign.diagnostics import Diagnostics
 from gapline.campaign.store import save_campaign
-from gapline.package.checks.journals import called_as_stated, check_rebuilt, check_stored
+from gapline.package.checks.journals import check_rebuilt, check_stored, rename_source
 from gapline.package.checks.rows import CheckOutcome
 from gapline.package.checks.subject import Subject
 from package import forging
@@ -99,11 +99,11 @@ def test_the_study_is_called_as_the_stored_campaign_calls_it(there, tmp_path):
     here = Diagnostics(
         sources=(str(tmp_path),), problems=(f"{tmp_path}/journal/a: x",), notes=(f"gapline check {tmp_path} --again",)
     )
-    found = called_as_stated(here, tmp_path, {"diagnostics": {"sources": [there]}})
+    found = rename_source(here, tmp_path, {"diagnostics": {"sources": [there]}})
     assert (found.sources, found.problems) == ((there,), (f"{prefix}journal/a: x",))
     assert found.notes == (f"gapline check {shlex.quote(there)} --again",)
-    assert called_as_stated(here, tmp_path, {"diagnostics": {"sources": []}}) == here
-    assert called_as_stated(here, tmp_path, None) == here
+    assert rename_source(here, tmp_path, {"diagnostics": {"sources": []}}) == here
+    assert rename_source(here, tmp_path, None) == here
 
 
 def test_the_digests_of_what_is_stored_are_compared(copied):

@@ -114,7 +114,7 @@ def check_rebuilt(subject: Subject) -> Iterator[CheckRow]:
         yield not_compared("campaign", len(retired), "columns", f"written by an earlier version: {', '.join(retired)}")
     stated = _read_json(folder / MANIFEST)
     made.mkdir()
-    fill_directory(replace(campaign, diagnostics=called_as_stated(campaign.diagnostics, subject.folder, stated)), made)
+    fill_directory(replace(campaign, diagnostics=rename_source(campaign.diagnostics, subject.folder, stated)), made)
     subject.rebuilt = open_campaign(made, verify=False)
     if (folder / MANIFEST).is_file():
         here = package_version("polars")
@@ -142,7 +142,7 @@ def _with_retired(campaign: Campaign, folder: Path) -> tuple[Campaign, list[str]
     return replace(campaign, runs=runs.select(*order, pl.exclude(order)) if names else runs), names
 
 
-def called_as_stated(found: Diagnostics, folder: Path, stated: Any) -> Diagnostics:
+def rename_source(found: Diagnostics, folder: Path, stated: Any) -> Diagnostics:
     """Return the diagnostics of a rebuilt campaign, with the study named as the manifest of the stored one names it."""
     sources = stated.get("diagnostics", {}).get("sources", []) if isinstance(stated, dict) else []
     if len(sources) != 1 or not isinstance(sources[0], str):

@@ -25,7 +25,7 @@ _AT_ONCE = 8
 
 
 @dataclass(slots=True)
-class Rechecked:
+class RecheckResult:
     """What asking again about a run gave: `same` verdicts, those that differ, `unanswered` questions and why."""
 
     same: int = 0
@@ -75,12 +75,12 @@ def _ask_again(subject: Subject, checker: str, judge: Judge) -> Iterator[CheckRo
         yield not_compared("candidates", unanswered, "candidates", why or "they have no verdict")
 
 
-def _recheck(subject: Subject, names: list[str], settings: CheckSettings, judge: Judge) -> list[Rechecked]:
+def _recheck(subject: Subject, names: list[str], settings: CheckSettings, judge: Judge) -> list[RecheckResult]:
     """Ask again about the runs of cells, here or in several processes of this machine."""
     study, alone = subject.folder.absolute(), subject.jobs in (None, 1)
     size = 1 if alone else _AT_ONCE
     tasks = [(study, names[low : low + size], settings, judge) for low in range(0, len(names), size)]
-    found: dict[int, list[Rechecked]] = {}
+    found: dict[int, list[RecheckResult]] = {}
     subject.progress("runs judged", 0, len(names))
     place = None if alone else read_place(None, jobs=subject.jobs)
     with nullcontext() if place is None else open_workers(place, paths=[study], say=subject.say) as workers:
@@ -91,14 +91,14 @@ def _recheck(subject: Subject, names: list[str], settings: CheckSettings, judge:
     return [result for _, results in sorted(found.items()) for result in results]
 
 
-def recheck_cells(study: Path, names: Sequence[str], settings: CheckSettings, judge: Judge) -> list[Rechecked]:
+def recheck_cells(study: Path, names: Sequence[str], settings: CheckSettings, judge: Judge) -> list[RecheckResult]:
     """Ask again about the attempts at some cells, one result for each cell."""
     return [_recheck_cell(study, study / JOURNALS / name, settings, judge) for name in names]
 
 
-def _recheck_cell(study: Path, cell: Path, settings: CheckSettings, judge: Judge) -> Rechecked:
+def _recheck_cell(study: Path, cell: Path, settings: CheckSettings, judge: Judge) -> RecheckResult:
     # A cell at a time: its journals are let go of before the next.
-    index, result = Index(study, keep=False), Rechecked()
+    index, result = Index(study, keep=False), RecheckResult()
     for journal in CellRecord(cell, [index.read(attempt).outcome for attempt in attempts_of(cell)]).attempts:
         # One that was changed has a row of its own.
         if isinstance(journal, Journal) and journal.state is not JournalState.QUARANTINED:
@@ -109,7 +109,7 @@ def _recheck_cell(study: Path, cell: Path, settings: CheckSettings, judge: Judge
 
 
 def _recheck_attempt(
-    study: Path, journal: Journal, known: Verdicts, settings: CheckSettings, result: Rechecked
+    study: Path, journal: Journal, known: Verdicts, settings: CheckSettings, result: RecheckResult
 ) -> None:
     asked = journal.questions()
     verdicts, problems, _ = judge_candidates(study, journal, settings, asked)

@@ -207,7 +207,7 @@ def _verdicts_mistake(verdicts: VerdictFacts, journal: Journal | None) -> str | 
 
 
 @contextmanager
-def opened_subject(path: str | Path) -> Iterator[Subject]:
+def open_subject(path: str | Path) -> Iterator[Subject]:
     """Open the package or study directory that is to be verified; nothing of it is run, nothing written beside it."""
     given = Path(path)
     if given.is_dir():

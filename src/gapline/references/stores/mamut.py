@@ -36,7 +36,7 @@ _HIERARCHICAL = "HierarchicalVehicleCost"
 
 
 @dataclass(slots=True)
-class _Noticed:
+class _StoreNotes:
     entries: dict[str, dict[str, Any]] = field(default_factory=dict)
     unusable: list[str] = field(default_factory=list)
     undigested: list[str] = field(default_factory=list)
@@ -83,8 +83,10 @@ def instance_digest(data: bytes) -> str:
     return "sha256:" + (pointed_digest(data) or hashlib.sha256(data).hexdigest())
 
 
-def _read_entries(repository: Repository, paths: Mapping[str, str], stored: list[Stored], objective: str) -> _Noticed:
-    noticed = _Noticed()
+def _read_entries(
+    repository: Repository, paths: Mapping[str, str], stored: list[Stored], objective: str
+) -> _StoreNotes:
+    noticed = _StoreNotes()
     decode = msgspec.json.Decoder(StoredSolution).decode
     wanted = [blob for one in stored for blob in (one.bks_blob, one.instance_blob) if blob is not None]
     blobs = repository.read(wanted)
@@ -111,7 +113,7 @@ def _read_entries(repository: Repository, paths: Mapping[str, str], stored: list
 def read_stored(path: str, blob: str, data: bytes, objective: str) -> dict[str, Any]:
     """Return the entry of one best-known solution, as its file states it."""
     stored = Stored(key=path, bks=path, bks_blob=blob, instance="", instance_blob=None, sidecars={})
-    return _read_entry(stored, data, msgspec.json.Decoder(StoredSolution).decode, objective, _Noticed())
+    return _read_entry(stored, data, msgspec.json.Decoder(StoredSolution).decode, objective, _StoreNotes())
 
 
 def _sidecars(repository: Repository, paths: Mapping[str, str], one: Stored) -> Beside:
@@ -125,7 +127,7 @@ def _sidecars(repository: Repository, paths: Mapping[str, str], one: Stored) -> 
     return beside
 
 
-def _read_entry(one: Stored, data: bytes, decode: Any, objective: str, noticed: _Noticed) -> dict[str, Any]:
+def _read_entry(one: Stored, data: bytes, decode: Any, objective: str, noticed: _StoreNotes) -> dict[str, Any]:
     entry: dict[str, Any] = {"value": None, "certified": False, "source": one.bks, "blob": f"git:{one.bks_blob}"}
     try:
         solution: StoredSolution = decode(data)
@@ -176,7 +178,7 @@ def _describe_store(request: FreezeRequest, repository: Repository, commit: Comm
     return store | ({"swhid": commit.swhid} if commit.swhid else {})
 
 
-def _notes(paths: Mapping[str, str], family: str, stored: list[Stored], noticed: _Noticed) -> list[str]:
+def _notes(paths: Mapping[str, str], family: str, stored: list[Stored], noticed: _StoreNotes) -> list[str]:
     solved = {one.instance for one in stored}
     unsolved = [p for p in files_inside(paths, family) if p.endswith(INSTANCE) and p not in solved]
     problems = (

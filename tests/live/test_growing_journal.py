@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from gapline.journal.line import JournalWriter
 from gapline.journal.read import read_journal
-from gapline.live.follow import GrowingJournal
+from gapline.live.journal_follower import GrowingJournal
 from journal.sample_journal import bodies
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gapline.references.fold import take_values
+from gapline.references.fold import accept_values
 from gapline.references.fold_candidates import Offer
 from gapline.references.snapshot import Snapshot
 
@@ -16,7 +16,7 @@ def made(values, name="s", **facts):
 def take(old, *offers, **options):
     current = {name: entry.document() for name, entry in old.values.items()}
     options = {"tolerance": 1e-9} | options
-    return take_values(old, current, [Offer(one.name, one) for one in offers], **options)
+    return accept_values(old, current, [Offer(one.name, one) for one in offers], **options)
 
 
 def taken(old, *offers, **options):
@@ -83,6 +83,6 @@ def test_a_new_value_says_where_it_comes_from_and_keeps_what_it_said():
     assert (entry["note"], entry["instance_digest"], entry["sense"]) == ("kept", "sha256:aa", "min")
     checked = Offer("shelf", offer, checked={"a": "cvrp 1"}, digest="sha256:bb")
     current = {name: e.document() for name, e in old.values.items()}
-    ((_, entry, _),), _ = take_values(old, current, [checked], tolerance=1e-9)
+    ((_, entry, _),), _ = accept_values(old, current, [checked], tolerance=1e-9)
     assert entry["source"].endswith("solution checked by cvrp 1")
     assert (entry["taken"]["checker"], entry["taken"]["snapshot"]) == ("cvrp 1", "sha256:bb")

@@ -20,7 +20,7 @@ from gapline.journal.claims import (
     Inode,
     claim_inode,
     claimed_run,
-    is_worked_on,
+    is_cell_running,
     locked_inodes,
     read_claimant,
 )
@@ -96,7 +96,7 @@ _OPEN = frozenset({CellState.RUNNING, CellState.INTERRUPTED, CellState.QUARANTIN
 
 
 @dataclass(slots=True, eq=False)
-class Followed:
+class CellProgress:
     """A cell of the plan as far as it was read.
 
     `growing` is the attempt under way; `seen` are the attempts of a cell that nobody works on. `began` is by when the
@@ -140,7 +140,7 @@ class Followed:
         stamp = self.growing.stamp
         if self.began is None:
             return stamp
-        late = HERE_WITHIN if self.claimant is None or self.claimant.is_here else ELSEWHERE_WITHIN
+        late = HERE_WITHIN if self.claimant is None or self.claimant.is_local else ELSEWHERE_WITHIN
         return max(stamp, now - self.began - late)
 
 
@@ -148,8 +148,8 @@ class Followed:
 class Changes:
     """What a look found: cells whose stage changed, cells whose run went on, and whether done ones are others now."""
 
-    moved: list[tuple[Followed, CellState]] = field(default_factory=list)
-    grown: list[Followed] = field(default_factory=list)
+    moved: list[tuple[CellProgress, CellState]] = field(default_factory=list)
+    grown: list[CellProgress] = field(default_factory=list)
     rewritten: bool = False
 
     def __bool__(self) -> bool:
@@ -181,7 +181,7 @@ class Follower:
         self.index.open()
         # Whoever forgets to close it leaves no open file behind.
         weakref.finalize(self, self.index.close)
-        self.cells = {(found := cell.directory(study)).name: Followed(cell, found) for cell in cells}
+        self.cells = {(found := cell.directory(study)).name: CellProgress(cell, found) for cell in cells}
         self._names = list(self.cells)
         self.claimants: set[Claimant] = set()
         self._count()
@@ -194,7 +194,7 @@ class Follower:
         """Close the index."""
         self.index.close()
 
-    def running(self) -> list[Followed]:
+    def running(self) -> list[CellProgress]:
         """Return the cells that somebody works on."""
         return [one for one in self.open if one.stage is CellState.RUNNING]
 
@@ -231,10 +231,10 @@ class Follower:
             self._count()
         return changes
 
-    def _begun(self) -> list[Followed]:
+    def _begun(self) -> list[CellProgress]:
         """Return the cells to look at: those that were begun and are not done, and those that are new."""
         folder = self.study / JOURNALS
-        new: list[Followed] = []
+        new: list[CellProgress] = []
         with contextlib.suppress(OSError):
             modified = folder.stat().st_mtime_ns
             if modified != self._listed:
@@ -244,19 +244,19 @@ class Follower:
                 self._listed = _settled(modified)
         return new + self.open
 
-    def _claimed_by(self, one: Followed) -> None:
+    def _claimed_by(self, one: CellProgress) -> None:
         one.claimant = read_claimant(one.directory)
         if one.claimant is not None:
             self.claimants.add(one.claimant)
 
-    def _look_at(self, one: Followed, locked: Container[Inode] | None) -> bool:
+    def _look_at(self, one: CellProgress, locked: Container[Inode] | None) -> bool:
         """Settle how far a cell is; return whether its run went on."""
         if one.claim is None:
             one.claim = claim_inode(one.directory)
         held = locked is not None and one.claim in locked
         if not held and one.stage not in (CellState.RUNNING, CellState.MISSING) and not self._is_new(one):
             return False
-        if held or is_worked_on(one.directory, locked):
+        if held or is_cell_running(one.directory, locked):
             return self._follow(one)
         one.modified = self._when(one.directory)
         one.seen = [self.index.read(attempt) for attempt in attempts_of(one.directory)]
@@ -269,7 +269,7 @@ class Follower:
             self._listed = -1
         return False
 
-    def _follow(self, one: Followed) -> bool:
+    def _follow(self, one: CellProgress) -> bool:
         if one.stage is CellState.MISSING and claimed_run(one.directory) is None:
             # Claimed, and nothing ordered yet.
             self._claimed_by(one)
@@ -291,7 +291,7 @@ class Follower:
         one.began = latest if one.began is None else min(one.began, latest)
         return True
 
-    def use_judge(self, judge: Judge | None) -> list[tuple[Followed, CellState]]:
+    def use_judge(self, judge: Judge | None) -> list[tuple[CellProgress, CellState]]:
         """Count the verdicts of another checker version; return the cells whose state changed, with the one before."""
         if judge is None or judge == self.judge:
             return []
@@ -303,7 +303,7 @@ class Follower:
         self._count()
         return [(one, stage) for one, stage in before if one.stage is not stage]
 
-    def _settle(self, one: Followed) -> CellState:
+    def _settle(self, one: CellProgress) -> CellState:
         record, counting = one.record, one.counting
         if counting is None or not self.checked:
             return cell_state(record)
@@ -312,7 +312,7 @@ class Follower:
             self.judge = choose_judge([head.judge for head in heads], contract=self._checker)
         return cell_state(record, waits=waits_for_verdict(counting.outcome, counting.verdicts, self.judge))
 
-    def _is_new(self, one: Followed) -> bool:
+    def _is_new(self, one: CellProgress) -> bool:
         return self._when(one.directory) != one.modified or self._when_judged(one) != one.judged
 
     def _when(self, path: Path) -> int:
@@ -321,7 +321,7 @@ class Follower:
         except OSError:
             return 0
 
-    def _when_judged(self, one: Followed) -> int:
+    def _when_judged(self, one: CellProgress) -> int:
         """Return when verdicts were last written to a cell that waits for them, or that has them."""
         counting = one.counting if one.seen else None
         return -1 if counting is None else self._when(counting.outcome.path.parent)
@@ -334,12 +334,12 @@ class Follower:
         before, self._built = self._built, built
         return before is not None and before != built
 
-    def _in_turn(self) -> list[Followed]:
+    def _in_turn(self) -> list[CellProgress]:
         names = (self._names[self._turn :] + self._names)[: min(IN_TURN, len(self._names))]
         self._turn = (self._turn + IN_TURN) % max(1, len(self._names))
         return [self.cells[name] for name in names]
 
-    def _look_at_done(self, cells: Iterable[Followed], changes: Changes) -> None:
+    def _look_at_done(self, cells: Iterable[CellProgress], changes: Changes) -> None:
         for one in cells:
             if one.stage is not CellState.DONE or (one.modified and not self._is_new(one)):
                 continue

@@ -7,7 +7,7 @@ import pytest
 
 from gapline.journal.plan_coverage import CellState
 from gapline.journal.records import Order, order_text
-from gapline.live.follow import Follower
+from gapline.live.journal_follower import Follower
 from gapline.run.claim import claim, new_attempt
 from live_studies import live_study
 
