@@ -7,7 +7,6 @@ from typing import Any
 import polars as pl
 
 from gapline.contract.fact_origins import FactOrigin, find_origins, was_announced
-from gapline.contract.plan import Plan
 from gapline.contract.tables import FAILED
 from gapline.contract.version import VERSION
 from gapline.report.order import ArmOrder, order_arms
@@ -147,7 +146,12 @@ def _horizon_source(study: Study) -> str | None:
         return None
     if was_announced(runs):
         return FactOrigin.JOURNAL
-    planned = {cell.horizon for cell in Plan.of(study.contract).cells} if study.contract is not None else set()
+    planned: set[float] = set()
+    if study.contract is not None:
+        # A campaign without a contract loads none of it.
+        from gapline.contract.plan import Plan
+
+        planned = {cell.horizon for cell in Plan.of(study.contract).cells}
     if planned.issuperset(runs["announced"].drop_nulls()):
         return FactOrigin.CONTRACT
     return " and ".join(find_origins(runs)["horizon"])
