@@ -14,7 +14,7 @@ from typing import Any
 from torture.crowd import Crowd, Server, served
 from torture.watched_study import WatchedStudy, watched_study
 
-from gapline.live.live import LiveStudy
+from gapline.live.state import LiveStudy
 
 DONE, RUNNING, FEW = 10_000, 100, 1000
 # Seconds for which the share of a core is measured, and clients are held.

@@ -57,7 +57,8 @@ from pathlib import Path
 import gapline.journal.rebuild
 from gapline.contract.study_file import load_contract
 from gapline.contract.plan import Plan
-from gapline.run.campaign import rebuild_campaign, run_study
+from gapline.journal.rebuild import rebuild_campaign
+from gapline.run.campaign import run_study
 from gapline.run.resume import study_status
 
 def peak():

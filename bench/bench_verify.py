@@ -10,10 +10,9 @@ from pathlib import Path
 from time import process_time
 
 import msgspec
-from gapline.contract.file_names import slug
 
 from gapline.campaign.store import file_digest, read_manifest, save_campaign
-from gapline.contract.layout import CAMPAIGN, CONTRACT_FILE, DOCUMENT, SCHEMA, SUMS
+from gapline.contract.layout import CAMPAIGN, CONTRACT_FILE, DOCUMENT, SCHEMA, SUMS, slug
 from gapline.contract.tables import RunKey
 from gapline.files.archives import folder_files
 from gapline.files.digests import sums_text

@@ -9,10 +9,9 @@ import polars as pl
 
 import gapline as gl
 from gapline import figures
-from gapline.report.drawing import line_look, load_altair, step_lines, titled, zero_line
+from gapline.report.drawing import alt, line_look, step_lines, titled, zero_line
 from gapline.report.paper.scale import draw_shapes, shape_figure
-from gapline.report.paper.two_regime import draw_regimes, regime_figure
-from gapline.report.paper.write import SYNTHETIC, synthetic_study
+from gapline.report.paper.sensitivity import SYNTHETIC, draw_regimes, regime_figure, synthetic_study
 from gapline.report.write import for_report
 
 REFERENCE, HORIZON = 10.0, 20.0
@@ -43,7 +42,6 @@ def draw_run() -> Any:
 
 def draw_weights() -> Any:
     """Draw the weights of the page as densities over the horizon."""
-    alt = load_altair()
     t = np.linspace(0, HORIZON, 401)
     with np.errstate(divide="ignore"):
         early = np.where(t >= 1, 1 / t, 0) / np.log(HORIZON)
@@ -63,14 +61,11 @@ def draw_weights() -> Any:
 def draw_companions() -> Any:
     """Draw the mean curve and the attainment of the worked run and an empty one."""
     both, known = worked_envelopes(empty=True), worked_snapshot()
-    return load_altair().vconcat(
-        figures.mean_convergence(both, known), figures.attainment(both, known, goals=[0.5]), spacing=30
-    )
+    return alt.vconcat(figures.mean_convergence(both, known), figures.attainment(both, known, goals=[0.5]), spacing=30)
 
 
 def draw_policies() -> Any:
     """Draw the gap of the worked run against the reference before it, and against the best that is known after it."""
-    alt = load_altair()
     envelopes = worked_envelopes()
     names = ["frozen: z* = 10", "analysis: z* = 6"]
     parts = []

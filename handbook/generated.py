@@ -50,8 +50,9 @@ def _values(option: Option) -> str:
 def checkers_table() -> str:
     """Return every checker that ships, with what its own words say of it."""
     rows = [["checker", "what it does"]]
-    for name, kind in CHECKERS.items():
-        said = getattr(import_module(f"gapline.checkers.{name}"), kind).__doc__ or ""
+    for name, place in CHECKERS.items():
+        module, _, kind = place.partition(".")
+        said = getattr(import_module(f"gapline.checkers.{module}"), kind).__doc__ or ""
         rows.append([f"`{name}`", said.strip().partition("\n\n")[0]])
     rows.append(["`command:PROGRAM`", "a program of yours that answers JSON lines"])
     rows.append(["`python:MODULE:FUNCTION`", "a function of yours: path and solution in, objective or reason out"])

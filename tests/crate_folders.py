@@ -10,8 +10,8 @@ from gapline.contract.layout import BUILT, CITATION, INDEX, OPTIONS_FILE, SUMS, 
 from gapline.contract.study_file import load_contract
 from gapline.files.archives import folder_files
 from gapline.files.digests import sums_text
-from gapline.package.citation import citation_text, zenodo_document
 from gapline.package.crate import write_crate
+from gapline.package.documents import citation_text, zenodo_document
 
 
 def stage(study: Path, folder: Path) -> Path:

@@ -5,7 +5,7 @@ import json
 from mamut_routing_lib.models import BenchmarkSolution
 from mamut_routing_lib.td import check_td_solution, load_td_instance
 
-from gapline.generate.tdvrptw import tdvrptw_files
+from gapline.generate.routing import tdvrptw_files
 from references.history import History
 
 

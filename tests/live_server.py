@@ -15,7 +15,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 # Not in the thread that needs it: pytest rewrites what it imports, and two threads cannot do that at once.
-from gapline.live.channel import apply
+from torture.crowd import apply
+
 from patience import PATIENCE
 
 # Tests wait for looks: these are taken more often than for people.

@@ -17,7 +17,7 @@ from gapline.contract.names import KERNELS, WEIGHTS
 from gapline.contract.transforms import Transform, TransformKind
 from gapline.errors import UsageError
 from gapline.measures.areas import area_over_curve, confined_primal_integral, time_quality_hypervolume
-from gapline.measures.running_times import expected_running_time, par, performance_profile
+from gapline.measures.running_times import expected_running_time, penalised_mean, performance_profile
 from gapline.scoring.weighting import Weighting
 
 ROOT = Path(__file__).parent.parent
@@ -273,7 +273,7 @@ def test_every_measure_that_readers_know():
         "AOCC": area_over_curve(one, known)[0],
         "hypervolume over time": time_quality_hypervolume(one, known)[0],
         "ERT to 50 %": expected_running_time(both, known, goals=[0.5])["ert"][0],
-        "PAR-10 to 50 %": par(both, known, goals=[0.5])["par"][0],
+        "PAR-10 to 50 %": penalised_mean(both, known, goals=[0.5])["mean"][0],
     }
     assert [row["measure"] for row in table] == list(measured)
     for row in table:

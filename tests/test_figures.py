@@ -7,7 +7,7 @@ import pytest
 import gapline as gl
 from gapline import figures
 from gapline.errors import UsageError
-from gapline.report.drawing import load_altair, style
+from gapline.report.drawing import alt, style
 from gapline.report.looks import COLOURS, DASHES
 from report.report_studies import crowd, synthetic, synthetic_analyses
 
@@ -97,7 +97,6 @@ def test_a_file_names_the_digests_of_its_study_and_a_page_needs_no_network(tmp_p
 
 
 def test_a_chart_shows_itself_without_a_network_unless_somebody_chose_a_renderer():
-    alt = load_altair()
     with alt.renderers.enable("default"):
         chart = figures.final_gaps(synthetic())
         shown = chart._repr_mimebundle_(None, None)

@@ -82,6 +82,62 @@ def test_the_runner_never_sees_scores():
     assert wrong_imports("run", "def f():\n    from gapline.scoring.scores import score") == ["scoring"]
 
 
+def imported_modules(tree: ast.AST, modules: set[str]) -> set[str]:
+    """Return the modules that a module needs when it runs, those imported inside functions included."""
+    found: set[str] = set()
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= names & modules
+            found |= {node.module} & modules if names - modules else set()
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names} & modules
+        found |= imported_modules(node, modules)
+    return found
+
+
+def cycles_of(graph: dict[str, set[str]]) -> set[frozenset[str]]:
+    """Return the sets of modules that reach each other, which have more than one member."""
+    reached = {module: set(imports) for module, imports in graph.items()}
+    # Warshall's closure.
+    for middle in graph:
+        for module in graph:
+            if middle in reached[module]:
+                reached[module] |= reached[middle]
+    groups = {frozenset(other for other in reached[module] if module in reached[other]) for module in graph}
+    return {group for group in groups if len(group) > 1}
+
+
+# Cycles through an import inside a function that are still there: a module of each.
+KNOWN_CYCLES = {"gapline.campaign.campaign", "gapline.contract.contract"}
+
+
+def test_no_modules_import_each_other():
+    """Not even inside functions: what two modules need of each other belongs into one of them, or into a third."""
+    files = {
+        ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in SOURCE.rglob("*.py")
+    }
+    # The package itself names everything, on first use.
+    del files["gapline"]
+    graph = {
+        name: imported_modules(ast.parse(path.read_text(encoding="utf-8")), set(files)) - {name}
+        for name, path in files.items()
+    }
+    assert [sorted(cycle) for cycle in cycles_of(graph) if not cycle & KNOWN_CYCLES] == []
+
+
+def test_a_cycle_is_seen_wherever_its_imports_stand():
+    modules = {"gapline.a", "gapline.b"}
+    lazy = ast.parse("def f():\n    from gapline import a")
+    typed = ast.parse("if TYPE_CHECKING:\n    from gapline.a import A")
+    assert imported_modules(lazy, modules) == {"gapline.a"}
+    assert imported_modules(typed, modules) == set()
+    assert cycles_of({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == {frozenset("abc")}
+
+
 def test_import_gapline_loads_nothing_heavy():
     heavy = ["numpy", "numba", "polars", "pydantic", "altair", "rich", "starlette", "kayros", "pyvrp", "ortools"]
     code = f"import sys, gapline; print([m for m in {heavy} if m in sys.modules])"

@@ -184,7 +184,7 @@ def test_a_campaign_that_changed_meanwhile_is_refused_by_the_workers(tmp_path):
     runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 9, "trace": [(1, 5.0)]} for s in range(4)]
     place = Campaign.from_runs(runs).save(tmp_path / "campaign")
     study = opened(str(place), {"i": 4.0}, workers=Shuffled(1))()
-    from gapline.envelope.passes import _steps
+    from gapline.envelope.worker_steps import _steps
     from gapline.errors import IntegrityError
 
     _steps.clear()

@@ -15,7 +15,8 @@ import pytest
 
 import gapline as gl
 from gapline.cli.app import run
-from gapline.run.campaign import rebuild_campaign, run_study
+from gapline.journal.rebuild import rebuild_campaign
+from gapline.run.campaign import run_study
 
 ARMS = {
     "swift": ["scripted", "{seed}", "6", "0.001"],

@@ -19,8 +19,8 @@ import pytest
 
 import gapline as gl
 from gapline.cli.app import run
-from gapline.report.headline import FEW_INSTANCES
 from gapline.report.page.data import page_data
+from gapline.report.statements.headline import FEW_INSTANCES
 from gapline.report.write import write_report
 from unusual_campaigns import Unusual, unusual_campaigns
 

@@ -15,10 +15,28 @@ from typing import Any
 
 import msgspec
 
-from gapline.live.channel import apply
-
 # A client that never reads holds no more than this in its own kernel buffer.
 SMALL_BUFFER = 4096
+
+
+def apply(document: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+    """Turn a state into the next one, in place: what a client does with a `change` (docs/watch.md)."""
+
+    def parent(path: list[str]) -> Any:
+        found: Any = document
+        for name in path[:-1]:
+            found = found[name]
+        return found
+
+    for path in change["gone"]:
+        del parent(path)[path[-1]]
+    for path, value in change["set"]:
+        parent(path)[path[-1]] = value
+    for path, length in change["cut"]:
+        del parent(path)[path[-1]][length:]
+    for path, values in change["append"]:
+        parent(path)[path[-1]].extend(values)
+    return document
 
 
 class Server:

@@ -9,7 +9,7 @@ from campaigns.gallery.exhibit import Exhibit
 from gapline.journal.fairness import summarise_fairness
 from gapline.process.machine import describe_machine
 from gapline.report.analysis_tables import analysis_table
-from gapline.report.reading_text import score_table
+from gapline.report.tables.means import score_table
 from gapline.report.write import write_report
 from gapline.report.writers.markdown import to_markdown
 

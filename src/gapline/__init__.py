@@ -46,7 +46,7 @@ _HOMES = {
     "primal_integral": "gapline.scoring.integral",
     "ranking": "gapline.statistics.ranking",
     "read": "gapline.traces.read",
-    "read_references": "gapline.references.snapshot",
+    "read_references": "gapline.references.freeze",
     "read_results": "gapline.report.results",
     "record": "gapline.traces.recording",
     "register_kernel": "gapline.scoring.kernels",
@@ -144,10 +144,10 @@ if TYPE_CHECKING:
     from gapline.references.diff import diff_snapshots as diff_snapshots
     from gapline.references.fold import fold_snapshot as fold_snapshot
     from gapline.references.freeze import freeze_snapshot as freeze_snapshot
+    from gapline.references.freeze import read_references as read_references
     from gapline.references.history import snapshot_log as snapshot_log
     from gapline.references.policy import analysis_snapshot as analysis_snapshot
     from gapline.references.snapshot import Snapshot as Snapshot
-    from gapline.references.snapshot import read_references as read_references
     from gapline.report.results import Results as Results
     from gapline.report.results import read_results as read_results
     from gapline.report.write import write_report as write_report

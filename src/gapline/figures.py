@@ -17,9 +17,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gapline.contract.argument_checks import expect
+from gapline.contract.argument_checks import expect, several
 from gapline.contract.reading import ReferenceLabel
 from gapline.contract.tables import RunKey
+from gapline.contract.version import VERSION
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.measures.running_times import Profiles
@@ -37,7 +38,7 @@ from gapline.report.figures.health import draw_health, health_figure
 from gapline.report.figures.intervals import contrast_figure, draw_contrasts, draw_intervals, interval_figure
 from gapline.report.figures.sensitivity import draw_shift, draw_slopes, shift_figure, slope_figure
 from gapline.report.figures.sweeps import draw_sweep, sweep_figure
-from gapline.report.notebook import shown_chart, write_html
+from gapline.report.notebook import notebook_chart, write_html
 from gapline.report.order import order_arms
 from gapline.scoring.attainment import AttainmentCurves, attainment_curve
 from gapline.scoring.curve import MeanCurves, mean_curve
@@ -62,6 +63,7 @@ __all__ = [
 
 Width = str | float | None
 Title = str | bool
+Label = ReferenceLabel | None
 
 
 def mean_convergence(
@@ -84,10 +86,10 @@ def mean_convergence(
     Of a study, of envelopes against references, or of curves that `gl.mean_curve` made. What a study declares holds
     for its own: `kernel`, `weighting` and `policy` are of envelopes.
     """
-    what, keys = "mean_convergence", [by] if isinstance(by, str) else list(by)
+    what, keys = "mean_convergence", several(by)
     if isinstance(of, MeanCurves):
         _refuse(what, "MeanCurves", references=references, kernel=kernel, bands=bands, log_time=log_time)
-        return shown_chart(draw_curves(mean_curve_figure(of)), width, title)
+        return notebook_chart(draw_curves(mean_curve_figure(of)), width, title)
     envelopes = _envelopes(of, what)
     start = log_start(envelopes, relative=relative) if log_time else None
     if isinstance(of, Study):
@@ -100,7 +102,7 @@ def mean_convergence(
         choices = {"kernel": kernel or "squeezed", "weighting": weighting or "panel"}
         curves = mean_curve(envelopes, snapshot, policy=policy, by=keys, relative=relative, **choices)
     band = drawn_bands(curve_bands(envelopes, snapshot, by=keys, relative=relative, **choices)) if bands else None
-    return shown_chart(draw_curves(mean_curve_figure(curves, band, start=start), arms=arms), width, title)
+    return notebook_chart(draw_curves(mean_curve_figure(curves, band, start=start), arms=arms), width, title)
 
 
 def attainment(
@@ -118,25 +120,22 @@ def attainment(
     title: Title = True,
 ) -> Any:
     """Draw the share of runs that have reached a goal by each time; of what `mean_convergence` takes."""
-    what, keys = "attainment", [by] if isinstance(by, str) else list(by)
+    what, keys = "attainment", several(by)
     if isinstance(of, AttainmentCurves):
         _refuse(what, "AttainmentCurves", references=references, goals=goals, log_time=log_time)
         last = of.frame["time"].to_numpy().max(initial=0.0) if not of.relative else 1.0
-        return shown_chart(draw_curves(attainment_figure(of, end=float(last))), width, title)
+        return notebook_chart(draw_curves(attainment_figure(of, end=float(last))), width, title)
     envelopes = _envelopes(of, what)
     if isinstance(of, Study):
         _refuse(what, "Study", references=references, goals=goals, weighting=weighting, policy=policy)
         curves, arms = study_attainment(of, by=keys, relative=relative), of.arms
     else:
-        wanted = [goals] if isinstance(goals, int | float) else list(goals or (0.01,))
-        curves = attainment_curve(
-            envelopes, _snapshot(references, what), goals=wanted, by=keys, weighting=weighting or "panel",
-            relative=relative, policy=policy,
-        )  # fmt: skip
-        arms = ()
+        snapshot, wanted, arms = _snapshot(references, what), several([] if goals is None else goals) or [0.01], ()
+        choices: dict[str, Any] = {"weighting": weighting or "panel", "relative": relative, "policy": policy}
+        curves = attainment_curve(envelopes, snapshot, goals=wanted, by=keys, **choices)
     end = 1.0 if relative else float(envelopes.runs["horizon"].to_numpy().max())
     start = log_start(envelopes, relative=relative) if log_time else None
-    return shown_chart(draw_curves(attainment_figure(curves, end=end, start=start), arms=arms), width, title)
+    return notebook_chart(draw_curves(attainment_figure(curves, end=end, start=start), arms=arms), width, title)
 
 
 def final_gaps(of: Study | Scores, /, *, weighting: str | None = None, width: Width = None, title: Title = True) -> Any:
@@ -144,7 +143,7 @@ def final_gaps(of: Study | Scores, /, *, weighting: str | None = None, width: Wi
     scores = of.scores[0] if isinstance(of, Study) else expect(of, Scores, "final_gaps")
     declared, arms = (of.weighting, of.arms) if isinstance(of, Study) else ("panel", ())
     figure = final_gap_figure(scores, weighting=weighting or declared)
-    return shown_chart(draw_curves(figure, arms=arms), width, title)
+    return notebook_chart(draw_curves(figure, arms=arms), width, title)
 
 
 def score_intervals(
@@ -161,27 +160,25 @@ def score_intervals(
     found = of.intervals if isinstance(of, Study) and intervals is None else intervals
     order = order_arms(summary, tier_two=tier_two)
     arms = of.arms if isinstance(of, Study) else ()
-    return shown_chart(draw_intervals(interval_figure(summary, found, order), arms=arms), width, title)
+    return notebook_chart(draw_intervals(interval_figure(summary, found, order), arms=arms), width, title)
 
 
-def contrasts(
-    of: Study | Contrasts, reference: ReferenceLabel | None = None, /, *, width: Width = None, title: Title = True
-) -> Any:
+def contrasts(of: Study | Contrasts, reference: Label = None, /, *, width: Width = None, title: Title = True) -> Any:
     """Draw the forest of paired differences, of a study or of contrasts with the label of their reference."""
+    descriptive: Sequence[str] = ()
     if isinstance(of, Study):
         if of.contrasts is None:
             raise UsageError(f"contrasts: expected a study with contrasts, got one without: {of.no_intervals}")
-        figure = contrast_figure(of.contrasts, of.scores[0].reference, descriptive=of.tier_two)
-    else:
-        found = expect(of, Contrasts, "contrasts")
-        figure = contrast_figure(found, expect(reference, ReferenceLabel, "contrasts: reference"))
-    return shown_chart(draw_contrasts(figure), width, title)
+        reference, descriptive, of = of.scores[0].reference, of.tier_two, of.contrasts
+    found = expect(of, Contrasts, "contrasts")
+    figure = contrast_figure(found, _label(reference, "contrasts"), descriptive=descriptive)
+    return notebook_chart(draw_contrasts(figure), width, title)
 
 
 def metric_sensitivity(
     of: Study | Analysis | MetricSensitivity,
     name: str | None = None,
-    reference: ReferenceLabel | None = None,
+    reference: Label = None,
     /,
     *,
     width: Width = None,
@@ -193,14 +190,14 @@ def metric_sensitivity(
         names = list(analysis.labels)
         name, of, reference = name or names[0], analysis.metrics, analysis.labels[name or names[0]]
     found = expect(of, MetricSensitivity, "metric_sensitivity")
-    figure = slope_figure(found, str(name), expect(reference, ReferenceLabel, "metric_sensitivity: reference"))
-    return shown_chart(draw_slopes(figure, arms=_arms(analysis)), width, title)
+    figure = slope_figure(found, str(name), _label(reference, "metric_sensitivity"))
+    return notebook_chart(draw_slopes(figure, arms=_arms(analysis)), width, title)
 
 
 def reference_shift(
     of: Study | Analysis | ReferenceSensitivity,
-    before: ReferenceLabel | None = None,
-    after: ReferenceLabel | None = None,
+    before: Label = None,
+    after: Label = None,
     /,
     *,
     kernel: str = "squeezed",
@@ -213,17 +210,12 @@ def reference_shift(
         labels = list(analysis.labels.values())
         of, before, after = analysis.references, labels[0], labels[-1]  # type: ignore[assignment]
     found = expect(of, ReferenceSensitivity, "reference_shift")
-    ends = [expect(label, ReferenceLabel, "reference_shift: reference") for label in (before, after)]
-    return shown_chart(draw_shift(shift_figure(found, *ends, kernel=kernel)), width, title)
+    ends = [_label(label, "reference_shift") for label in (before, after)]
+    return notebook_chart(draw_shift(shift_figure(found, *ends, kernel=kernel)), width, title)
 
 
 def complementarity(
-    of: Study | Analysis | Complementarity,
-    scores: Scores | None = None,
-    /,
-    *,
-    width: Width = None,
-    title: Title = True,
+    of: Study | Analysis | Complementarity, scores: Scores | None = None, /, *, width: Width = None, title: Title = True
 ) -> Any:
     """Draw the pairs of arms with similar scores and different attainment; `scores` need the goal of the screen."""
     analysis = _analysis(of)
@@ -231,7 +223,7 @@ def complementarity(
         of, scores = analysis.complementarity, analysis.folded_scores
     found = expect(of, Complementarity, "complementarity")
     figure = segment_figure(found, expect(scores, Scores, "complementarity: scores"))
-    return shown_chart(draw_segments(figure, arms=_arms(analysis)), width, title)
+    return notebook_chart(draw_segments(figure, arms=_arms(analysis)), width, title)
 
 
 def health(
@@ -243,12 +235,12 @@ def health(
     if analysis is not None:
         of, validation, checker = analysis.health, analysis.study.envelopes.validation, analysis.study.checker
     figure = health_figure(expect(of, Health, "health"), validation=validation, checker=checker)
-    return shown_chart(draw_health(figure, arms=_arms(analysis)), width, title)
+    return notebook_chart(draw_health(figure, arms=_arms(analysis)), width, title)
 
 
 def horizon_sweep(
     of: Study | Analysis | HorizonSweep,
-    reference: ReferenceLabel | None = None,
+    reference: Label = None,
     /,
     *,
     log_time: bool = False,
@@ -264,25 +256,19 @@ def horizon_sweep(
     else:
         _refuse("horizon_sweep", "HorizonSweep", log_time=log_time)
     sweep = expect(of, HorizonSweep, "horizon_sweep")
-    figure = sweep_figure(sweep, expect(reference, ReferenceLabel, "horizon_sweep: reference"), start=start)
-    return shown_chart(draw_sweep(figure, arms=_arms(analysis)), width, title)
+    figure = sweep_figure(sweep, _label(reference, "horizon_sweep"), start=start)
+    return notebook_chart(draw_sweep(figure, arms=_arms(analysis)), width, title)
 
 
 def performance_profile(
-    of: Study | Analysis | Profiles,
-    reference: ReferenceLabel | None = None,
-    /,
-    *,
-    width: Width = None,
-    title: Title = True,
+    of: Study | Analysis | Profiles, reference: Label = None, /, *, width: Width = None, title: Title = True
 ) -> Any:
     """Draw a performance or data profile."""
     analysis = _analysis(of)
     if analysis is not None:
         of, reference = analysis.profile, analysis.study.scores[0].reference
-    profiles = expect(of, Profiles, "performance_profile")
-    figure = profile_figure(profiles, expect(reference, ReferenceLabel, "performance_profile: reference"))
-    return shown_chart(draw_curves(figure, arms=_arms(analysis)), width, title)
+    figure = profile_figure(expect(of, Profiles, "performance_profile"), _label(reference, "performance_profile"))
+    return notebook_chart(draw_curves(figure, arms=_arms(analysis)), width, title)
 
 
 def gap_area(
@@ -302,12 +288,10 @@ def gap_area(
     envelopes, run = _envelopes(of, "gap_area"), RunKey(arm, instance, seed)
     if isinstance(of, Study):
         _refuse("gap_area", "Study", references=references, policy=policy)
-        entry = of.references[0]
-        figure = area_figure(envelopes, entry.snapshot, run, kernel=kernel or of.kernels[0], policy=entry.policy)
-    else:
-        snapshot = _snapshot(references, "gap_area")
-        figure = area_figure(envelopes, snapshot, run, kernel=kernel or "squeezed", policy=policy)
-    return shown_chart(draw_area(figure), width, title)
+        kernel, references, policy = kernel or of.kernels[0], of.snapshot, of.references[0].policy
+    snapshot = _snapshot(references, "gap_area")
+    figure = area_figure(envelopes, snapshot, run, kernel=kernel or "squeezed", policy=policy)
+    return notebook_chart(draw_area(figure), width, title)
 
 
 def write(
@@ -330,10 +314,9 @@ def write(
     target = Path(path)
     if target.suffix.lower() == ".html":
         write_html(chart, target)
-    elif study is None:
-        write_drawing(style(chart), target, canvas=canvas)
-    else:
-        write_drawing(style(chart), target, canvas=canvas, provenance=heading(expect(study, Study, "write")))
+        return target
+    provenance = [f"gapline {VERSION}"] if study is None else heading(expect(study, Study, "write"))
+    write_drawing(style(chart), target, canvas=canvas, provenance=provenance)
     return target
 
 
@@ -347,6 +330,10 @@ def _analysis(of: Any) -> Analysis | None:
 
 def _arms(analysis: Analysis | None) -> Sequence[str]:
     return () if analysis is None else analysis.study.arms
+
+
+def _label(given: Label, what: str) -> ReferenceLabel:
+    return expect(given, ReferenceLabel, f"{what}: reference")
 
 
 def _snapshot(given: References | None, what: str) -> Snapshot:

@@ -142,11 +142,8 @@ def highs(trace: Trace, solver: Any, /) -> None:
     def improving(event: Any) -> None:
         best.take(event.data_out.objective_function_value, event.data_out.mip_dual_bound)
 
-    def logging(event: Any) -> None:
-        best.take_bound(event.data_out.mip_dual_bound)
-
     solver.cbMipImprovingSolution.subscribe(improving)
-    solver.cbMipLogging.subscribe(logging)
+    solver.cbMipLogging.subscribe(lambda event: best.take_bound(event.data_out.mip_dual_bound))
 
 
 def scip(trace: Trace, model: Any, /) -> None:
@@ -257,11 +254,7 @@ def scipy(trace: Trace, /, *, feasible: Callable[[Any], bool] | None = None) -> 
 def scipy_annealing(trace: Trace, /) -> Callable[[Any, float, Any], None]:
     """Return a callback for `dual_annealing` and `basinhopping` of scipy.optimize: every minimum that is better."""
     best = Best(trace)
-
-    def callback(x: Any, f: float, context: Any) -> None:  # noqa: ARG001
-        best.take(float(f), solution=x)
-
-    return callback
+    return lambda x, f, _: best.take(float(f), solution=x)
 
 
 def cma(trace: Trace, /) -> Callable[[Any], None]:

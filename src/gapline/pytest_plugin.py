@@ -40,7 +40,7 @@ def gapline_gate(request: pytest.FixtureRequest) -> "Callable[..., Judged]":
 
 def _judge(request: pytest.FixtureRequest, new: str, baseline: str, choices: dict[str, Any]) -> "Judged":
     from gapline.errors import GaplineError
-    from gapline.report.comparison_text import judged_lines, outcome
+    from gapline.report.statements.comparison import judged_lines, outcome
     from gapline.report.tables.contrasts import comparison_table
     from gapline.report.writers.terminal import to_text
     from gapline.study.comparison import judge_pair

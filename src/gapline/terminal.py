@@ -139,12 +139,9 @@ def say_json(document: Any) -> None:
     # An encoding of few letters would get replacements for the others, which are not what the document says.
     narrow = not (sys.stdout.encoding or "").lower().startswith("utf")
     text = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=narrow)
-    say("".join(c if c.isprintable() or c == "\n" else _json_escape(c) for c in text))
-
-
-def _json_escape(letter: str) -> str:
     # DEL is ASCII, which `json` leaves as it is.
-    return json.dumps(letter)[1:-1] if letter != "\x7f" else "\\u007f"
+    escaped = (c if c.isprintable() or c in "\n\x7f" else json.dumps(c)[1:-1] for c in text)
+    say("".join(escaped).replace("\x7f", "\\u007f"))
 
 
 def console(*, err: bool = False, file: IO[str] | None = None) -> "Console":

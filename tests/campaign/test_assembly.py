@@ -74,14 +74,13 @@ STAMPS = st.sampled_from([0.0, -0.0, 1.0, 1.0, 2.0, 3.0, float("nan")])
 
 
 def assembled(run, time):
-    """Return the events of a campaign by their numbers in the source, which blocks of them do not change."""
+    """Return the events of a campaign by their numbers in the source; in place they are the same campaign."""
     runs = pl.DataFrame({"arm": "a", "instance": "i", "seed": np.arange(int(run.max()) + 1), "horizon": 2.0})
     columns = {"time": time, "objective": np.arange(len(run), dtype=float), "verdict": np.ones(len(run), np.uint8)}
     campaign = assemble(runs, run=run, columns=dict(columns))
-    starts = np.concatenate(([0], np.flatnonzero(run[1:] != run[:-1]) + 1))
-    blocks = assemble(runs, run=run[starts], counts=np.diff(starts, append=len(run)), columns=dict(columns))
-    assert blocks.digest() == campaign.digest()
-    assert blocks.diagnostics == campaign.diagnostics
+    in_place = assemble(runs, run=run, columns=dict(columns), in_place=True)
+    assert in_place.digest() == campaign.digest()
+    assert in_place.diagnostics == campaign.diagnostics
     return campaign.objective.astype(int)
 
 
@@ -91,7 +90,6 @@ def assembled(run, time):
 def test_events_are_ordered_as_one_sort_by_run_and_time_would(long, data, monkeypatch):
     """Runs in blocks, in turns or scattered; equal stamps, zeros of both signs and none at all."""
     monkeypatch.setattr(module, "_LONG", long)
-    monkeypatch.setattr(module, "_STEP", 3)
     size = data.draw(st.integers(1, 40))
     run = data.draw(arrays(np.int32, size, elements=st.integers(0, 5)))
     time = data.draw(arrays(np.float64, size, elements=STAMPS))
@@ -123,8 +121,8 @@ def test_long_runs_that_lie_whole_stay_where_they_are():
     runs = pl.DataFrame({"arm": "a", "instance": "i", "seed": range(4), "horizon": 99.0})
     time = np.concatenate([np.arange(100.0), np.arange(200.0) / 2, np.arange(100.0)])
     columns = {"time": time, "objective": np.arange(400.0, 0.0, -1.0), "verdict": np.ones(400, np.uint8)}
-    counts = np.array([100, 120, 80, 100])
-    campaign = assemble(runs, run=np.array([2, 0, 0, 1], np.int32), counts=counts, columns=dict(columns))
+    run = np.repeat(np.array([2, 0, 0, 1], np.int32), [100, 120, 80, 100])
+    campaign = assemble(runs, run=run, columns=dict(columns), in_place=True)
     assert np.shares_memory(campaign.time, time)
     assert campaign.runs.select("seed", "first", "count").rows()[:3] == [(0, 100, 200), (1, 300, 100), (2, 0, 100)]
     assert campaign.diagnostics.late == 1
@@ -141,3 +139,13 @@ def test_a_candidate_that_stands_twice_is_counted_within_a_run():
     columns = {"time": np.ones(4), "objective": np.array([5.0, 5.0, 5.0, 4.0]), "verdict": np.ones(4, np.uint8)}
     found = assemble(runs, run=np.array([0, 0, 1, 1], np.int32), columns=columns).diagnostics
     assert (found.duplicate, found.unordered) == (1, 0)
+
+
+def test_runs_with_bounds_alone_are_empty_wherever_they_lie():
+    runs = pl.DataFrame({"arm": "a", "instance": "i", "seed": range(3)})
+    verdict = np.repeat([VerdictCode.VALID, VerdictCode.BOUND, VerdictCode.VALID], 100).astype(np.uint8)
+    columns = {"time": np.tile(np.arange(100.0), 3), "objective": np.ones(300), "verdict": verdict}
+    run = np.repeat(np.array([2, 0, 1], np.int32), 100)
+    for in_place in (True, False):
+        found = assemble(runs, run=run, columns=dict(columns), in_place=in_place).diagnostics
+        assert (found.empty, found.candidates) == (1, 200)

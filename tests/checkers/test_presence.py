@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from gapline.checkers.presence import own_checker_lack
+from gapline.checkers.load import own_checker_lack
 
 MODULE = """import pathlib, no_such_package_at_all
 pathlib.Path(__file__).with_name("it-ran").write_text("it did")

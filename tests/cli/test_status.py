@@ -11,7 +11,8 @@ import pytest
 from gapline.cli import app
 from gapline.journal.line import EVENTS_FILE
 from gapline.journal.read import read_journal
-from gapline.run.campaign import rebuild_campaign, run_study
+from gapline.journal.rebuild import rebuild_campaign
+from gapline.run.campaign import run_study
 from scripted_studies import plant
 
 pytestmark = pytest.mark.slow

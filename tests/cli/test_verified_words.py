@@ -1,23 +1,18 @@
 from gapline.cli.verify import print_verification
-from gapline.package.checks.rows import Difference, Findings, Verification
+from gapline.package.checks.rows import Mismatch, Verification, compared, not_compared
 
 WHY = "made by other versions (altair 5.0 there, 6.0 here; numpy 2.1 there, 2.2 here)"
 
 
-def printed(findings, capsys):
-    more = findings.total - len(findings.differences)
-    print_verification(Verification("a\x1b.zip", "package", tuple(findings.rows), tuple(findings.differences), more))
+def printed(capsys, *rows):
+    print_verification(Verification("a\x1b.zip", "package", rows))
     return capsys.readouterr().out.splitlines()
 
 
 def test_rows_fit_the_terminal_and_no_word_is_cut(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    findings = Findings()
-    findings.judge("sums", 1234, "members", [], how="sha256, sha256sums.txt")
-    findings.leave(
-        "figures", 1, "files", "made by other versions (altair 5.0 there, 6.0 here; numpy 2.1 there, 2.2 here)"
-    )
-    lines = printed(findings, capsys)
+    sums = compared("sums", 1234, "members", how="sha256, sha256sums.txt")
+    lines = printed(capsys, sums, not_compared("figures", 1, "files", WHY))
     assert lines[:2] == ["package a\\u001b.zip: nothing differs; 1 row not shown", ""]
     assert max(map(len, lines)) <= 80
     assert lines[2] == "sums     1,234 members  shown      sha256, sha256sums.txt"
@@ -25,9 +20,8 @@ def test_rows_fit_the_terminal_and_no_word_is_cut(capsys, monkeypatch):
 
 
 def test_the_first_difference_is_named_and_the_others_are_counted(capsys):
-    findings = Findings()
-    findings.judge("sums", 2, "members", [Difference("a", "x", 3), Difference("b", "y")], how="")
-    assert printed(findings, capsys)[:3] == [
+    sums = compared("sums", 2, "members", [Mismatch("a", "x", 3), Mismatch("b", "y")])
+    assert printed(capsys, sums)[:3] == [
         "package a\\u001b.zip: it differs",
         "first difference: a:3: x",
         "and 1 more; --json names them",
@@ -35,6 +29,7 @@ def test_the_first_difference_is_named_and_the_others_are_counted(capsys):
 
 
 def test_everything_may_be_shown(capsys):
-    findings = Findings()
-    findings.judge("sums", 2, "members", [], how="")
-    assert printed(findings, capsys)[0] == "package a\\u001b.zip: nothing differs; everything is shown"
+    assert (
+        printed(capsys, compared("sums", 2, "members"))[0]
+        == "package a\\u001b.zip: nothing differs; everything is shown"
+    )

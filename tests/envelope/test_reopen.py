@@ -5,7 +5,7 @@ import pytest
 from gapline.campaign.campaign import Campaign
 from gapline.campaign.store import open_campaign
 from gapline.campaign.time_scale import scale_times, settle_time_scale
-from gapline.envelope.passes import origin_of, reopen
+from gapline.envelope.worker_steps import origin_of, reopen
 from gapline.errors import IntegrityError, UsageError
 
 RUNS = [

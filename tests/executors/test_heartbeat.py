@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from gapline.executors import heartbeat
-from gapline.executors.heartbeat import beating, clear_heartbeats, heartbeat_file, watching
+from gapline.executors.heartbeat import clear_heartbeats, heartbeat_file, heartbeat_sender, heartbeat_watch
 from gapline.process.control import Control
 
 
@@ -19,7 +19,7 @@ def _fast(monkeypatch):
 
 def test_stop_and_kill_reach_the_worker(tmp_path, eventually):
     runner, worker = Control(), Control()
-    with beating(tmp_path, "r", runner), watching(tmp_path, "r", worker):
+    with heartbeat_sender(tmp_path, "r", runner), heartbeat_watch(tmp_path, "r", worker):
         runner.stop("SIGINT")
         eventually(lambda: worker.stopping)
         assert not worker.killing
@@ -31,7 +31,7 @@ def test_stop_and_kill_reach_the_worker(tmp_path, eventually):
 
 def test_a_runner_that_is_silent_is_lost(tmp_path, eventually):
     worker = Control()
-    with watching(tmp_path, "never-was", worker, patience=0.0):
+    with heartbeat_watch(tmp_path, "never-was", worker, patience=0.0):
         eventually(lambda: worker.killing)
     assert worker.reason == "runner lost"
 
@@ -40,7 +40,7 @@ def test_a_runner_that_beats_is_not_lost(tmp_path, eventually, monkeypatch):
     """The worker sees many more beats than its patience would bear without them."""
     monkeypatch.setattr(heartbeat, "BEAT_EVERY", 0.0)
     runner, worker = Control(), Control()
-    with beating(tmp_path, "r", runner), watching(tmp_path, "r", worker, patience=30.0):
+    with heartbeat_sender(tmp_path, "r", runner), heartbeat_watch(tmp_path, "r", worker, patience=30.0):
         seen = set()
         eventually(lambda: len(seen) > 20 or seen.add(heartbeat_file(tmp_path, "r").read_bytes()))
         assert not worker.stopping
@@ -48,8 +48,8 @@ def test_a_runner_that_beats_is_not_lost(tmp_path, eventually, monkeypatch):
 
 def test_an_error_of_the_runner_ends_the_workers(tmp_path, eventually):
     worker = Control()
-    with watching(tmp_path, "r", worker, patience=1e9):
-        with pytest.raises(ValueError, match="broken"), beating(tmp_path, "r", Control()):
+    with heartbeat_watch(tmp_path, "r", worker, patience=1e9):
+        with pytest.raises(ValueError, match="broken"), heartbeat_sender(tmp_path, "r", Control()):
             raise ValueError("broken")
         eventually(lambda: worker.killing)
 
@@ -57,8 +57,8 @@ def test_an_error_of_the_runner_ends_the_workers(tmp_path, eventually):
 def test_files_of_dead_runners_go_and_those_of_the_living_stay(tmp_path):
     code = (
         "import os, sys; from pathlib import Path; from gapline.process.control import Control\n"
-        "from gapline.executors.heartbeat import beating\n"
-        "with beating(Path(sys.argv[1]), 'dead', Control()): os._exit(9)"
+        "from gapline.executors.heartbeat import heartbeat_sender\n"
+        "with heartbeat_sender(Path(sys.argv[1]), 'dead', Control()): os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
     assert heartbeat_file(tmp_path, "dead").exists()
@@ -66,6 +66,6 @@ def test_files_of_dead_runners_go_and_those_of_the_living_stay(tmp_path):
     old.write_text('{"beat": 3, "host": "elsewhere"}')
     os.utime(old, (0, 0))
     heartbeat_file(tmp_path, "far").write_text('{"beat": 3, "host": "elsewhere"}')
-    with beating(tmp_path, "alive", Control()):
+    with heartbeat_sender(tmp_path, "alive", Control()):
         clear_heartbeats(tmp_path)
         assert sorted(path.name for path in tmp_path.glob("journal/*")) == ["runner-alive.json", "runner-far.json"]

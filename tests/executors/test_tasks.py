@@ -14,7 +14,7 @@ import pytest
 from dask_cluster import wait_for_workers
 from gapline.contract.version import VERSION
 from gapline.errors import ContractError, EnvironmentLacksError
-from gapline.executors.tasks import JOBS_FOLDER, as_executor, open_workers
+from gapline.executors.tasks import JOBS_FOLDER, TaskExecutor, open_workers
 from gapline.files.memory import limited_memory
 from worker_tasks import (
     die,
@@ -282,7 +282,7 @@ def test_a_job_without_the_data_says_so_first(tmp_path, monkeypatch):
 def test_workers_are_an_executor_for_those_who_want_one(tmp_path):
     said = []
     with open_workers("local:2", paths=[tmp_path], say=said.append) as workers:
-        executor = as_executor(workers)
+        executor = TaskExecutor(workers)
         futures = [executor.submit(die_the_first_time, tmp_path, number) for number in range(4)]
         wait(futures)
         assert [future.result() for future in futures] == [0, 1, 4, 9]

@@ -5,7 +5,7 @@ from gapline.contract.layout import CONTRACT_FILE
 from gapline.contract.plan import Plan
 from gapline.contract.study_file import load_contract
 from gapline.contract.version import VERSION
-from gapline.executors.heartbeat import beating
+from gapline.executors.heartbeat import heartbeat_sender
 from gapline.process.control import Control
 from gapline.run.cell import RunSettings
 from gapline.run.placement import WorkerRunner, worker_problems
@@ -15,7 +15,7 @@ def test_a_worker_without_the_study_the_version_or_a_solver_says_so(make_study, 
     path = make_study({"silent": ["silent"]}).path
     arms = list(load_contract(path).arms)
     digest = file_digest(path / CONTRACT_FILE)
-    with beating(path, "r", Control()):
+    with heartbeat_sender(path, "r", Control()):
         assert worker_problems(path, "r", digest, VERSION, arms) == []
         (elsewhere,) = worker_problems(tmp_path / "elsewhere", "r", digest, VERSION, arms)
         assert elsewhere.startswith(f"expected the study directory {tmp_path / 'elsewhere'}, shared with the runner")

@@ -10,7 +10,7 @@ import tempfile
 import pytest
 
 from gapline.files import scratch_folder as folders
-from gapline.files.scratch_folder import PREFIX, clear_leftovers, held_folder, release_folder, scratch_folder
+from gapline.files.scratch_folder import PREFIX, clear_leftovers, keep_folder, release_folder, scratch_folder
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +32,7 @@ def test_a_folder_is_private_and_gone_at_the_end(place):
 
 
 def test_what_is_held_can_be_released(place):
-    one, two = held_folder(), held_folder()
+    one, two = keep_folder(), keep_folder()
     release_folder(one)
     assert list(place.iterdir()) == [two]
     release_folder(two)
@@ -42,8 +42,8 @@ def test_what_is_held_can_be_released(place):
 
 CODE = """
 import sys
-from gapline.files.scratch_folder import held_folder
-(held_folder() / "file").write_text("x")
+from gapline.files.scratch_folder import keep_folder
+(keep_folder() / "file").write_text("x")
 print("made", flush=True)
 {then}
 """

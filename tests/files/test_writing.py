@@ -36,7 +36,7 @@ def test_a_full_disk_is_told_with_the_file_and_the_bytes_whoever_writes(form, tm
     path = tmp_path / f"t.{form}"
 
     def write(stream):
-        monkeypatch.setattr(stream, "_stream", Full())
+        monkeypatch.setattr(stream, "stream", Full())
 
         getattr(frame, f"write_{form}")(stream)
 

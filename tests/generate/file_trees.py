@@ -2,8 +2,7 @@
 
 import json
 
-from gapline.generate.cvrp import cvrp_files
-from gapline.generate.vrptw import vrptw_files
+from gapline.generate.routing import cvrp_files, vrptw_files
 
 VRPLIB = "NAME : {0}\nTYPE : {1}\nDIMENSION : {2}\nEDGE_WEIGHT_TYPE : EUC_2D\nCAPACITY : 9\n"
 

@@ -8,19 +8,17 @@ import pytest
 from gapline.contract.contract import ContractFile
 from gapline.contract.metadata import METADATA_FIELDS
 from gapline.contract.study_file import load_contract
-from gapline.generate.own import write_own_study
+from gapline.generate.custom_problem import write_own_study
 from gapline.generate.study import NO_REFERENCE, PROBLEMS, contract_text, frozen_reference, problem_arms, quoted
 from gapline.solvers.catalogue import ADAPTERS
 
 
 def contract(problem="cvrp", **changes):
-    facts = PROBLEMS[problem]
     stated = {
-        "name": "s", "title": "t", "objective": facts.objective, "checker": problem, "horizon": 2, "seeds": 3,
-        "reference": NO_REFERENCE, "contrast": facts.contrast, "instances": '[[instances]]\npath = "a.vrp"',
-        "arms": problem_arms(problem),
+        "name": "s", "title": "t", "checker": problem, "horizon": 2, "seeds": 3, "reference": NO_REFERENCE,
+        "instances": '[[instances]]\npath = "a.vrp"', "arms": problem_arms(problem),
     }  # fmt: skip
-    return ContractFile.model_validate(tomllib.loads(contract_text(**stated | changes)))
+    return ContractFile.model_validate(tomllib.loads(contract_text(PROBLEMS[problem], **stated | changes)))
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)

@@ -3,8 +3,8 @@
 from gapline.checkers import load_checker
 from gapline.checkers.routing_files import read_cvrp
 from gapline.generate import write_instances
-from gapline.generate.cvrp import draw_customers
 from gapline.generate.draws import Draws
+from gapline.generate.routing import draw_customers
 
 
 def test_customers_stay_on_the_map_and_the_depot_is_in_the_middle():

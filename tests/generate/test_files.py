@@ -3,7 +3,7 @@
 import pytest
 
 from gapline.errors import UsageError
-from gapline.generate.found import FolderFiles, lacking
+from gapline.generate.instance_files import FolderFiles, lacking
 from generate.file_trees import Tree
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"ab" * 32 + b"\nsize 9\n"

@@ -6,8 +6,8 @@ import pytest
 
 from gapline.contract.contract import ContractFile
 from gapline.contract.expansion import expand_contract
-from gapline.generate.collected import instance_blocks, panels_of
-from gapline.generate.found import FoundInstance
+from gapline.generate.instance_files import FoundInstance
+from gapline.generate.instance_study import instance_blocks, panels_of
 
 HEAD = """
 seeds = 1

@@ -1,7 +1,7 @@
 """Panels by size and family."""
 
-from gapline.generate.collected import panels_of, spread
-from gapline.generate.found import FoundInstance
+from gapline.generate.instance_files import FoundInstance
+from gapline.generate.instance_study import panels_of, spread
 
 
 def found(name, size):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gapline.generate.draws import Draws
-from gapline.generate.vrptw import plant_windows
+from gapline.generate.routing import plant_windows
 from profiles import examples
 
 POINTS = [(0, 0), (3, 4), (6, 8), (0, 5)]

@@ -3,7 +3,7 @@
 import pytest
 
 from gapline.errors import UsageError
-from gapline.generate.staging import new_study
+from gapline.generate.study import new_study
 
 
 def fill(study, more="study.toml"):

@@ -2,8 +2,8 @@
 
 from gapline.checkers import load_checker
 from gapline.checkers.routing_files import read_vrptw
-from gapline.generate import vrptw, write_instances
-from gapline.generate.vrptw import plant_windows
+from gapline.generate import routing, write_instances
+from gapline.generate.routing import plant_windows
 
 
 def first_come_routes(instance):
@@ -26,7 +26,7 @@ def test_windows_bind_and_can_be_kept(tmp_path, monkeypatch):
         planted.append(plant_windows(*arguments, **options))
         return planted[-1]
 
-    monkeypatch.setattr(vrptw, "plant_windows", remember)
+    monkeypatch.setattr(routing, "plant_windows", remember)
     (path,) = write_instances("vrptw", tmp_path, name="bind", customers=30)
     checker = load_checker("vrptw")
     assert checker.check(path, planted[0][1]).valid

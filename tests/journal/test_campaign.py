@@ -12,8 +12,8 @@ from gapline.errors import TraceError, UsageError
 from gapline.journal.campaign import read_study, solution_digest
 from gapline.journal.checker_choice import find_judges
 from gapline.journal.line import EVENTS_FILE, JournalWriter
+from gapline.journal.rebuild import rebuild_campaign
 from gapline.journal.records import Ending, Order
-from gapline.run.campaign import rebuild_campaign
 
 
 def write_attempt(

@@ -15,7 +15,7 @@ from gapline.journal.read import read_journal
 from gapline.journal.rebuild import renew_campaign
 from gapline.journal.verdicts import Judge, StoredVerdict, read_verdicts, write_verdicts
 from gapline.live.hub import Hub
-from gapline.live.live import LiveStudy
+from gapline.live.state import LiveStudy
 from live_studies import live_study, still
 
 JUDGE = Judge("cvrp", "1", "cvrp")

@@ -11,7 +11,15 @@ import pytest
 
 from gapline.files.process_start import began
 from gapline.journal import claims
-from gapline.journal.claims import Claimant, Locks, due_after, is_worked_on, locked_inodes, read_claimant, worked_on
+from gapline.journal.claims import (
+    Claimant,
+    Locks,
+    due_after,
+    is_cell_running,
+    locked_inodes,
+    read_claimant,
+    running_cells,
+)
 from gapline.journal.records import Order, order_text
 from gapline.run.claim import claim, new_attempt
 
@@ -31,12 +39,12 @@ def plant_attempt(cell, *, age=0.0, end=False):
 
 def test_a_claim_shows_as_long_as_it_is_held(tmp_path):
     cell = tmp_path / "cell"
-    assert not worked_on([cell])
+    assert not running_cells([cell])
     with claim(cell) as held:
         assert held is not None
-        assert worked_on([cell, tmp_path]) == {"cell"}
+        assert running_cells([cell, tmp_path]) == {"cell"}
         assert read_claimant(cell).is_alive
-    assert not worked_on([cell])
+    assert not running_cells([cell])
 
 
 def test_who_looks_never_holds_the_lock(tmp_path, monkeypatch):
@@ -44,7 +52,7 @@ def test_who_looks_never_holds_the_lock(tmp_path, monkeypatch):
     with claim(tmp_path):
         pass
     monkeypatch.setattr(fcntl, "flock", lambda *_: pytest.fail("a lock was tried"))
-    assert not worked_on([tmp_path])
+    assert not running_cells([tmp_path])
 
 
 def test_a_process_that_is_gone_is_no_claimant_any_more(tmp_path):
@@ -86,17 +94,17 @@ def test_without_the_kernels_list_the_process_has_to_do(tmp_path, monkeypatch):
     with claim(cell):
         pass
     assert locked_inodes() is None
-    assert is_worked_on(cell, None)
+    assert is_cell_running(cell, None)
     plant_attempt(cell, end=True)
     with claim(cell):
         pass
-    assert not is_worked_on(cell, None)
+    assert not is_cell_running(cell, None)
 
 
 @pytest.mark.parametrize(("age", "end", "expected"), [(0.0, False, True), (0.0, True, False), (1e4, False, False)])
 def test_a_run_elsewhere_is_under_way_until_it_ends_or_is_overdue(tmp_path, age, end, expected):
     plant_attempt(tmp_path / "cell", age=age, end=end)
-    assert bool(worked_on([tmp_path / "cell"])) is expected
+    assert bool(running_cells([tmp_path / "cell"])) is expected
 
 
 def test_an_attempt_elsewhere_may_be_late_by_minutes():
@@ -106,4 +114,4 @@ def test_an_attempt_elsewhere_may_be_late_by_minutes():
 def test_a_claim_that_cannot_be_read_names_nobody(tmp_path):
     (tmp_path / "claim").write_text("{")
     assert read_claimant(tmp_path) is None
-    assert not worked_on([tmp_path])
+    assert not running_cells([tmp_path])

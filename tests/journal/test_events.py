@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 
 from gapline.errors import TraceError
-from gapline.journal.events import Event, Events
+from gapline.journal.events import CapturedEvent, CapturedEvents
 from gapline.journal.line import EVENTS_FILE
 from gapline.journal.read import read_journal
 from journal.sample_journal import OBJECTIVES
@@ -31,9 +31,9 @@ def test_a_solution_that_is_gone_since_is_an_error_and_not_another_one(attempt):
 
 def test_a_candidate_takes_few_bytes_however_long_its_solution_is(tmp_path):
     """It was 65; a journal of 200 MB, a million candidates, is to be read in tens of MB."""
-    said = Event(1, 0.5, True, 9.0, math.nan, math.nan, math.nan, bytes(10_000), "")
+    said = CapturedEvent(1, 0.5, True, 9.0, math.nan, math.nan, math.nan, bytes(10_000), "")
     tracemalloc.start()
-    events = Events(tmp_path / EVENTS_FILE)
+    events = CapturedEvents(tmp_path / EVENTS_FILE)
     for place in range(20_000):
         events.add(said, place)
     held = tracemalloc.get_traced_memory()[0]
@@ -42,9 +42,9 @@ def test_a_candidate_takes_few_bytes_however_long_its_solution_is(tmp_path):
 
 
 def test_a_number_that_only_a_later_event_states_is_none_before(tmp_path):
-    events = Events(tmp_path / EVENTS_FILE)
+    events = CapturedEvents(tmp_path / EVENTS_FILE)
     for bound in (math.nan, 4.0, math.nan):
-        events.add(Event(1, 0.5, True, 9.0, bound, math.nan, math.nan, None, ""), 0)
+        events.add(CapturedEvent(1, 0.5, True, 9.0, bound, math.nan, math.nan, None, ""), 0)
     assert [str(value) for value in events.column("bound")] == ["nan", "4.0", "nan"]
     assert [str(event.bound) for event in events] == ["nan", "4.0", "nan"]
     assert (events.states("bound"), events.states("primary")) == (True, False)

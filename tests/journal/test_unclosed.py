@@ -5,12 +5,12 @@ import datetime
 import msgspec
 import pytest
 
-from gapline.journal.records import Order, Recorder
+from gapline.journal.records import Order, RecorderProcess
 from gapline.journal.unclosed_recordings import Here, Unclosed, this_recorder, unclosed_state
 
 START = datetime.datetime(2026, 11, 18, 12, 0, tzinfo=datetime.UTC)
 STARTED, HORIZON = START.isoformat(), 60.0
-RECORDER = Recorder(pid=77, began=500, boot="boot", namespace="pid:[1]", clock=1_000 * 10**9)
+RECORDER = RecorderProcess(pid=77, began=500, boot="boot", namespace="pid:[1]", clock=1_000 * 10**9)
 GOES_ON, KILLED, OVERDUE = Unclosed.IN_PROGRESS, Unclosed.KILLED, Unclosed.OVERDUE
 
 
@@ -54,7 +54,7 @@ def test_a_run_goes_on_until_its_horizon_while_its_process_may_be_alive(alive, m
     assert unclosed_state(order(), here(alive, **moment)) is state
 
 
-@pytest.mark.parametrize("recorder", [msgspec.UNSET, Recorder(pid=77), Recorder(pid=77, began=500)])
+@pytest.mark.parametrize("recorder", [msgspec.UNSET, RecorderProcess(pid=77), RecorderProcess(pid=77, began=500)])
 @pytest.mark.parametrize(
     ("started", "wall", "state"),
     [

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 import oracle
-from gapline.live.live import LiveStudy
+from gapline.live.state import LiveStudy
 from live_studies import live_study, still
 
 

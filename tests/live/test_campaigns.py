@@ -16,7 +16,7 @@ from gapline.cli.app import run as gapline
 from gapline.contract.plan import Plan
 from gapline.contract.study_file import load_contract
 from gapline.journal.read import read_journal
-from gapline.live.live import LiveStudy
+from gapline.live.state import LiveStudy
 from gapline.process.tree import descendants
 from live_server import Listener, serving
 from live_studies import REFERENCES, with_references

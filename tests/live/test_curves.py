@@ -3,7 +3,7 @@
 import pytest
 
 import gapline as gl
-from gapline.live.live import LiveStudy
+from gapline.live.state import LiveStudy
 from gapline.live.table import POINTS, curves_document
 from live_studies import live_study, still
 

@@ -7,7 +7,7 @@ import pytest
 import gapline as gl
 from dask_cluster import wait_for_workers
 from gapline.cli.app import run as gapline
-from gapline.live.live import LiveStudy
+from gapline.live.state import LiveStudy
 from live_studies import with_references
 from patience import PATIENCE
 

@@ -19,7 +19,7 @@ def ask(guard, *, path="/", query=b"", method="GET", headers=()):
 
 
 async def through(_scope, _receive, send):
-    await send({"status": 299})
+    await send({"type": "http.response.start", "status": 299, "headers": []})
 
 
 HOST = (b"host", b"127.0.0.1:80")

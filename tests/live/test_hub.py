@@ -31,7 +31,7 @@ def test_new_studies_are_found_and_names_are_looked_up(tmp_path):
             assert hub.of("two") is None
             assert hub.of("../one") is None
             with live_study(tmp_path / "two"):
-                hub._find_again()
+                hub.find()
                 assert list(hub.studies) == ["one", "two"]
 
     asyncio.run(work())
@@ -44,14 +44,14 @@ def test_a_study_that_is_gone_is_listed_no_more_and_kept_for_those_who_watch_it(
             client = hub.of("two").channel.join(None)
             for study in (one, two):
                 (study.path / "study.toml").rename(study.path / "kept.toml")
-            hub._find_again()
+            hub.find()
             assert (list(hub.studies), hub.documents(), hub.of(None)) == (["two"], [], None)
             assert hub.of("two").look()["phase"] == "absent"
             hub.of("two").channel.leave(client)
-            hub._find_again()
+            hub.find()
             assert hub.of("two") is None
             (two.path / "kept.toml").rename(two.path / "study.toml")
-            hub._find_again()
+            hub.find()
             assert hub.of(None).look()["phase"] == "not begun"
             hub.of(None).close()
 
@@ -66,7 +66,7 @@ def test_no_more_studies_are_followed_than_one_can_be_told_of(tmp_path, monkeypa
         with live_study(tmp_path / "two"):
             hub = Hub(tmp_path)
             with live_study(tmp_path / "one"):
-                hub._find_again()
+                hub.find()
                 assert [one["id"] for one in hub.documents()] == ["two"]
 
     asyncio.run(work())

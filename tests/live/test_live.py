@@ -7,7 +7,7 @@ import pytest
 
 import gapline as gl
 from gapline.cli.app import run as gapline
-from gapline.live.live import LiveStudy
+from gapline.live.state import LiveStudy
 from live_studies import live_study, still
 
 STEPS = {
@@ -273,7 +273,7 @@ def test_a_study_of_which_nothing_is_whole_says_what_is_under_way(study, capsys)
 
 def test_an_old_campaign_is_not_taken_for_what_the_journals_say_now(study, capsys):
     """A campaign is written when a runner ends; the next one is at work."""
-    from gapline.run.campaign import rebuild_campaign
+    from gapline.journal.rebuild import rebuild_campaign
 
     study.run("a/i1/1", STEPS["a/i1/1"])
     rebuild_campaign(study.path)

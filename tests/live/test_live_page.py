@@ -10,11 +10,11 @@ import signal
 from pathlib import Path
 
 import pytest
+from torture.crowd import apply
 
 import gapline as gl
 from accessibility import violations
 from gapline.cli.app import run as gapline
-from gapline.live.channel import apply
 from gapline.report.numbers import interval, number, percent
 from live.test_campaigns import with_references
 from live_server import Listener, serving

@@ -2,7 +2,7 @@
 
 import datetime
 
-from gapline.live.event_log import now_stamp
+from gapline.live.channel import now_stamp
 
 
 def test_a_stamp_is_of_this_moment_and_in_utc():

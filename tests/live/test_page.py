@@ -6,8 +6,9 @@ import re
 import pytest
 
 from gapline.live import app as module
-from gapline.live.app import ALLOWANCE, SHARE, Parts, page_of
+from gapline.live.app import ALLOWANCE, SHARE, Parts
 from gapline.live.hub import Watched
+from gapline.report.page.build import build_live_page
 from live_studies import live_study
 
 STEPS = [(1.0, 15.0), (4.0, 11.0)]
@@ -28,9 +29,9 @@ def watched_of(path):
 
 
 def test_the_page_is_one_for_all_studies_and_may_talk_to_its_own_server_alone():
-    text, policy = page_of()
-    assert page_of().text is text
-    assert page_of(summaries=True).text != text
+    text, policy = build_live_page()
+    assert build_live_page().text is text
+    assert build_live_page(summaries=True).text != text
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "connect-src 'self'" in policy
     assert policy.endswith("frame-ancestors 'none'")
@@ -44,7 +45,7 @@ def test_the_page_is_one_for_all_studies_and_may_talk_to_its_own_server_alone():
 def test_a_report_is_made_once_and_anew_when_a_run_ended(study):
     watched, parts = watched_of(study.path), Parts()
     first = parts.newest(watched, None)
-    assert first.mark == parts.mark(watched)
+    assert first.mark == watched.mark
     assert "2 of 4 planned runs" in first.text
     # All who ask get the same, and those who have it nothing.
     assert parts.newest(watched, "of before") is first
@@ -54,11 +55,11 @@ def test_a_report_is_made_once_and_anew_when_a_run_ended(study):
     second = parts.newest(watched, first.mark)
     assert second.mark != first.mark
     assert "3 of 4 planned runs" in second.text
-    assert parts.made == 2
+    assert parts.time.turns == 2
     # Opened anew it counts from the start, and is still not taken for the one before.
     watched.close()
     watched.look()
-    assert parts.mark(watched) not in (first.mark, second.mark)
+    assert watched.mark not in (first.mark, second.mark)
 
 
 def test_the_report_has_the_numbers_of_the_state(study):
@@ -89,12 +90,12 @@ def test_reports_take_a_small_share_of_the_time(study, monkeypatch):
     study.run("b/j1/1", [(2.0, 22.0)])
     watched.look()
     later = parts.newest(watched, second.mark)
-    assert (later.text, parts.made) == ("", 2)
+    assert (later.text, parts.time.turns) == ("", 2)
     assert later.wait == pytest.approx(ALLOWANCE / SHARE - 2 * ALLOWANCE)
     # Somebody who has none gets the last one meanwhile.
     assert parts.newest(watched, None) is second
     now[0] += later.wait
-    assert parts.newest(watched, second.mark).mark == parts.mark(watched)
+    assert parts.newest(watched, second.mark).mark == watched.mark
 
 
 def test_where_scoring_is_refused_there_is_no_report_but_a_reason(tmp_path):

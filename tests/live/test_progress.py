@@ -1,10 +1,9 @@
 """How far a study is, and about how long the rest takes."""
 
 from gapline.journal.plan_coverage import CellState
-from gapline.live.follow import Follower
+from gapline.live.journal_follower import Follower
 from gapline.live.progress import (
     MOST_FAILURES,
-    count_stages,
     coverage_states,
     failure_of,
     last_lines,
@@ -24,7 +23,7 @@ def test_the_time_left_follows_from_the_horizons_and_the_runs_at_a_time(tmp_path
         running = follower.running()
         # Two under way, of which one has 4 seconds left, and five to come.
         assert seconds_left(follower, {running[0]: 6.0}) == (64.0, 32.0)
-        stages = count_stages(follower)
+        stages = follower.stages
         assert +stages == {CellState.RUNNING: 2, CellState.DONE: 1, CellState.MISSING: 5}
         assert coverage_states(stages) == {"running": 2, "interrupted": 0, "missing": 5, "unchecked": 0}
         assert failure_of(running[0]) is None

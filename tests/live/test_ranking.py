@@ -2,7 +2,7 @@
 
 import pytest
 
-from gapline.live.live import LiveStudy
+from gapline.live.state import LiveStudy
 from gapline.live.watch import screen_lines
 from gapline.report.order import order_arms
 from gapline.study import open_study

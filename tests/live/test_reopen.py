@@ -2,14 +2,14 @@
 
 import shutil
 
-from gapline.live.hub import Reopened
+from gapline.live.hub import Watched
 from live_studies import live_study
 
 
 def test_a_folder_waits_for_its_study_and_says_so(tmp_path):
     folder = tmp_path / "study"
     folder.mkdir()
-    watched = Reopened("study", folder)
+    watched = Watched("study", folder)
     state = watched.look()
     assert (state["phase"], watched.live) == ("absent", None)
     assert state["runner"]["words"] == f"{folder} has no study.toml; it is shown as soon as one is there"
@@ -33,7 +33,7 @@ def test_another_contract_of_the_same_time_is_read_anew(tmp_path):
     import os
 
     with live_study(tmp_path / "study") as study:
-        watched = Reopened("study", study.path)
+        watched = Watched("study", study.path)
         assert watched.look()["progress"]["planned"] == 4
         contract = study.path / "study.toml"
         facts, text = contract.stat(), contract.read_text()
@@ -47,7 +47,7 @@ def test_another_contract_of_the_same_time_is_read_anew(tmp_path):
 
 def test_what_cannot_be_read_says_why_and_recovers(tmp_path):
     with live_study(tmp_path / "study") as study:
-        watched = Reopened("study", study.path)
+        watched = Watched("study", study.path)
         contract = study.path / "study.toml"
         text = contract.read_text()
         contract.write_text("no toml")
@@ -62,7 +62,7 @@ def test_what_cannot_be_read_says_why_and_recovers(tmp_path):
 def test_the_cores_of_runs_are_those_of_the_last_look(tmp_path):
     """Whoever asks between two looks must not reach into one that is under way in another thread."""
     with live_study(tmp_path / "study") as study:
-        watched = Reopened("study", study.path)
+        watched = Watched("study", study.path)
         study.begin("a/i1/1")
         watched.look()
         assert watched.pinned == frozenset()

@@ -8,7 +8,7 @@ import msgspec
 
 from gapline.executors.heartbeat import PATIENCE, Beat, heartbeat_file
 from gapline.files.process_start import began
-from gapline.live.follow import Follower
+from gapline.live.journal_follower import Follower
 from gapline.live.progress import Phase, RunnerWatch
 from live_studies import live_study
 

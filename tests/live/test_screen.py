@@ -2,7 +2,7 @@
 
 from gapline.contract.study_file import load_contract
 from gapline.journal.register import declare, register_plan
-from gapline.live.live import LiveStudy
+from gapline.live.state import LiveStudy
 from gapline.live.table import curves_document
 from gapline.live.watch import PlainLines, clipped, duration, screen_lines
 from live_studies import live_study, still

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gapline.live.live import LiveStudy
+from gapline.live.state import LiveStudy
 from gapline.live.table import join_envelopes
 from gapline.study import open_study
 from live_studies import live_study, still

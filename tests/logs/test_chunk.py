@@ -27,7 +27,7 @@ def test_a_file_that_is_refused_leaves_nothing_behind(folder):
     both = "arm,instance,seed,time,objective,sense\na,i,1,1,9,min\na,j,1,1,9,max\n"
     chunk = read_chunk(Job(sense="min"), sources(folder, a_dot_csv=both, b_dot_out=dimacs()))
     assert [file.error is None for file in chunk.files] == [False, True]
-    assert [run.identity.instance for run in chunk.runs] == ["I1"]
+    assert [run.instance for run in chunk.runs] == ["I1"]
     assert chunk.spool.size == 1
 
 

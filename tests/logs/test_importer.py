@@ -7,9 +7,9 @@ import pytest
 import gapline as gl
 from gapline.contract.tables import RunKey
 from gapline.errors import HorizonError, ObjectiveError, TraceError, UsageError
+from gapline.logs.chunk import EMPTY, NO_HORIZON, OFF_PATTERN, SOLVER_SAYS_SO
 from gapline.logs.importer import import_logs
 from gapline.logs.readers.coco import SHIFT_NOTE
-from gapline.logs.survey import EMPTY, NO_HORIZON, OFF_PATTERN, SOLVER_SAYS_SO
 from traces.small_logs import HGS, OLINES, dimacs
 
 

@@ -1,12 +1,13 @@
 """A long run assembled in parts is the run assembled at once."""
 
 import numpy as np
+import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gapline.campaign.assembly import RunTrace, campaign_from_traces
-from gapline.contract.tables import VerdictCode
-from gapline.logs.spool import campaign_from_large, in_steps
+from gapline.contract.tables import RUN_KEY, VerdictCode
+from gapline.logs.spool import Spool
 
 EVENTS = st.lists(
     st.tuples(
@@ -29,11 +30,25 @@ def test_parts_change_nothing(events, in_order, step):
         np.array(time), np.array(objective), np.array(verdict, np.uint8), "a", "i", 1, horizon=10.0,
         reason=reason, carried={"clock": "wall"},
     )  # fmt: skip
-    whole, parts = campaign_from_traces([trace]), campaign_from_large(trace, step=step)
-    assert parts.digest() == whole.digest()
-    assert parts.diagnostics == whole.diagnostics
-    assert parts.runs.equals(whole.runs)
+    whole = campaign_from_traces([trace])
+    for in_memory in (0, 5, 100):
+        spool = Spool(in_memory=in_memory)
+        spool.add_large(trace, step=step)
+        parts = spool.finish(whole.runs.select(RUN_KEY), facts={}, diagnostics=spool.diagnostics)
+        assert parts.digest() == whole.digest()
+        assert parts.diagnostics == whole.diagnostics
+        assert parts.runs.equals(whole.runs.select(parts.runs.columns))
+        assert parts.runs.width == whole.runs.width
 
 
-def test_slices_cover_a_column_once():
-    assert [list(range(7))[part] for part in in_steps(7, 3)] == [[0, 1, 2], [3, 4, 5], [6]]
+def test_a_large_run_lies_between_others_as_it_came():
+    others = [RunTrace([1.0], [float(seed)], arm="", instance="", seed=seed) for seed in (1, 3)]
+    large = RunTrace(np.arange(7.0), np.arange(7.0, 0, -1), arm="", instance="", seed=2)
+    spool = Spool(in_memory=4)
+    spool.add(campaign_from_traces(others[:1]))
+    spool.add_large(large, step=2)
+    spool.add(campaign_from_traces(others[1:]))
+    names = pl.DataFrame({"arm": ["c", "b", "a"], "instance": "i", "seed": 1})
+    campaign = spool.finish(names, facts={}, diagnostics=spool.diagnostics)
+    assert campaign.runs["count"].to_list() == [1, 7, 1]
+    assert campaign.objective.tolist() == [3.0, *range(7, 0, -1), 1.0]

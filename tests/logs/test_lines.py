@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gapline.logs.events import EventList
 from gapline.logs.lines import (
     MOST_LINE,
-    EventList,
+    LineFilter,
     Lines,
-    Telling,
     log_lines,
     parse_number,
     shown,
@@ -90,7 +90,7 @@ def test_torn_means_no_end_of_line():
     assert [torn_line(data) for data in (b"", b"a", b"a\n", b"a\r")] == [0, 1, 0, 0]
 
 
-TELLING = Telling(mark=b"c", words=(b"time", b"after"))
+FILTER = LineFilter(mark=b"c", words=(b"time", b"after"))
 
 
 def tells(text):
@@ -110,7 +110,7 @@ def test_no_line_that_tells_something_is_skipped_wherever_pieces_end(data):
     log = ending.join(lines).encode()
     cuts = sorted(data.draw(st.sets(st.integers(0, len(log)))) | {0, len(log)})
     pieces = [log[low:high] for low, high in pairwise(cuts)]
-    every, some = Lines(pieces), Lines(pieces, TELLING)
+    every, some = Lines(pieces), Lines(pieces, FILTER)
     whole, given = dict(every), dict(some)
     assert given.items() <= whole.items()
     assert {number for number, text in whole.items() if text and tells(text)} <= given.keys()
@@ -119,7 +119,7 @@ def test_no_line_that_tells_something_is_skipped_wherever_pieces_end(data):
 
 def test_talk_is_counted_and_not_given():
     log = b"c begin\n" + b"c talk\n" * 1000 + b"o 7\n" + b"c talk\n" * 10 + b"c Time 3\nc talk\n"
-    assert list(Lines([log], TELLING)) == [(1, "c begin"), (1002, "o 7"), (1013, "c Time 3")]
+    assert list(Lines([log], FILTER)) == [(1, "c begin"), (1002, "o 7"), (1013, "c Time 3")]
 
 
 PLAIN = b"Cbc0012I Integer solution of 4 found\n  1s | 20 |\n"

@@ -19,7 +19,9 @@ ODD = "c wall time: 1.0\no x\nc wall time: 2.0\no 9\n"
 
 
 def same(one, other):
-    for name in ("runs", "references", "notes", "matched", "companions", "empty", "beside"):
+    assert list(one.runs) == list(other.runs)
+    assert one.naming.matched == other.naming.matched
+    for name in ("references", "notes", "companions", "empty", "beside"):
         assert getattr(one, name) == getattr(other, name), name
     for name in ("reasons", "diagnostics", "not_positive", "size"):
         assert getattr(one.spool, name) == getattr(other.spool, name), name

@@ -6,7 +6,7 @@ import pytest
 
 from gapline.errors import TraceError
 from gapline.files.open_file import VARIABLE
-from gapline.logs.reader import Found, FoundRun, LogFile, Problems, Streamed
+from gapline.logs.reader import Found, FoundRun, LogFile, Problems
 
 
 def test_a_named_run_carries_its_clock_and_keeps_its_events():
@@ -52,7 +52,7 @@ def test_a_companion_is_a_log_or_bytes_however_it_was_given():
 
 
 def streamed():
-    return LogFile("a.log", Streamed("a.log", b"one\ntw", iter([b"o\nth", b"ree\n"])))
+    return LogFile("a.log", b"one\ntw", rest=iter([b"o\nth", b"ree\n"]))
 
 
 def test_the_content_of_a_large_log_is_mapped_and_may_be_looked_at_again():

@@ -14,9 +14,9 @@ from traces.small_logs import OLINES, dimacs
 def test_each_run_has_a_line_with_what_was_found_of_it(folder):
     (run,) = survey_logs([folder(a_dot_out=dimacs(rows="1090.0 1 10.0\n1080.0 2 25.5\n"))]).runs
     assert (run.format, run.candidates, run.first, run.last) == ("dimacs", 2, 10.0, 25.5)
-    assert (run.identity.arm, run.identity.instance, run.identity.seed) == ("team", "I1", None)
+    assert (run.arm, run.instance, run.seed) == ("team", "I1", None)
     assert (run.horizon, run.status, run.clock, run.sense) == (100.0, "finished", "wall", "min")
-    assert run.stated_integral == ("dimacs:1.1", pytest.approx(0.082))
+    assert (run.kernel, run.integral) == ("dimacs:1.1", pytest.approx(0.082))
     (empty,) = survey_logs([folder(a_dot_out=dimacs(rows=""))]).runs
     assert (empty.candidates, empty.first, empty.last) == (0, None, None)
 

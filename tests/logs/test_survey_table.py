@@ -4,18 +4,18 @@ import pytest
 
 from gapline.errors import TraceError
 from gapline.logs import survey_table
-from gapline.logs.naming import Identity
 from gapline.logs.survey_table import FileLine, FileLines, RunLine, RunLines
 
 BROKEN = TraceError("c.log: broken")
 
 
-def a_run(path, number, *, stated=None, notes=("a note",)):
-    found = (number, 0.5 if number else None, 2.0 if number else None, None, "killed", "wall", None, stated)
-    return RunLine(path, "olines", f"run {number}", Identity("a", f"i{number}", number or None, None), *found, notes)
+def a_run(number, *, stated=(None, None), notes="a note"):
+    kernel, integral = stated
+    found = (integral, number, 0.5 if number else None, 2.0 if number else None, None, "olines", f"run {number}")
+    return RunLine(f"i{number}", number or None, *found, "a", None, "killed", "wall", None, kernel, notes)
 
 
-RUNS = [a_run("a.log", 0), a_run("a.log", 1, stated=("squeezed", 0.25)), a_run("d.log", 2, notes=())]
+RUNS = [a_run(0), a_run(1, stated=("squeezed", 0.25)), a_run(2, notes="")]
 FILES = [
     FileLine("a.log", 0, (), "olines", 0, 2),
     FileLine("b.solu", 2, ("b.solu:1: odd", "b.solu:2: odd"), "solu", 2, 0),
@@ -40,16 +40,16 @@ def test_what_is_put_together_from_parts_is_what_was_put_in(monkeypatch, cut, ma
     files = FileLines()
     runs = RunLines(files)
     for part in (FILES[:cut], FILES[cut:]):
-        own = [run for run in RUNS if run.path in {file.path for file in part}]
+        own = [run for file in part for run in RUNS[file.first_run : file.first_run + file.run_count]]
         more_files, more_runs = survey_of(part, own)
         files.extend(more_files)
         runs.extend(more_runs)
     assert list(files) == FILES == files[:]
     assert list(runs) == RUNS == runs[:]
     assert (files[-1], runs[-1], len(files), len(runs)) == (FILES[-1], RUNS[-1], 4, 3)
-    assert files.flawed() == FILES[1:3]
+    assert list(files.flawed.values()) == FILES[1:3]
     assert runs.places([1, 2]) == ["a.log run 1", "d.log run 2"]
-    assert runs.among("notes") == {("a note",): 0, (): 2}
+    assert runs.among("notes") == {"a note": 0, "": 2}
     assert runs.texts("kernel").to_list() == [None, "squeezed", None]
 
 
@@ -61,7 +61,7 @@ def test_beyond_so_many_problems_a_file_keeps_its_first_and_their_number():
 
 
 def test_runs_without_a_name_are_found():
-    who = [Identity("a", "i"), Identity(None, "i"), Identity("a", ""), Identity("a")]
-    runs = [RunLine("a", "f", "", one, 0, None, None, None, "killed", "", None, None) for one in who]
+    who = [("a", "i"), (None, "i"), ("a", ""), ("a", None)]
+    runs = [a_run(0)._replace(arm=arm, instance=instance) for arm, instance in who]
     assert survey_of([FileLine("a", 0, (), "f", 0, 4)], runs)[1].unnamed() == [1, 2, 3]
     assert survey_of([], [])[1].unnamed() == []

@@ -86,7 +86,7 @@ def slow_surface(events, level):
     rank = max(1, math.ceil(level * events.runs - 1e-9))
     best, found = [math.inf] * events.runs, []
     for now in sorted(set(events.time.tolist())):
-        for run, time, gap in zip(events.run, events.time, events.raw_gaps(), strict=True):
+        for run, time, gap in zip(events.run, events.time, events.gaps(), strict=True):
             if time == now:
                 best[run] = gap
         value = sorted(best)[rank - 1]

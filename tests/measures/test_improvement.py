@@ -17,7 +17,7 @@ from gapline.measures.improvement import (
     interquartile_means,
     probability_of_improvement,
 )
-from gapline.statistics.cells import TIE, Cells
+from gapline.statistics.cells import TIE, CellIndex
 from gapline.statistics.estimate import panel_equal
 from gapline.statistics.intervals import draw_counts
 from measures.compared_runs import random_scores, scores_of
@@ -139,7 +139,7 @@ def test_the_interval_of_an_average_needs_spread_and_stays_within_the_range_of_t
 def test_chances_equal_those_of_every_run_meeting_every_other(runs):
     """Also at the edge of a tie, and where a score overflows: infinity neither beats nor ties with itself."""
     arm, unit, values = (np.array(column) for column in zip(*runs, strict=True))
-    cells = Cells(("a", "b", "c"), ("p",), tuple(("p", name) for name in "ijkl"), arm, unit, np.zeros(4, np.int64))
+    cells = CellIndex(("a", "b", "c"), ("p",), tuple(("p", name) for name in "ijkl"), arm, unit, np.zeros(4, np.int64))
     wins, met = np.zeros((3, 3, 4)), np.zeros((3, 3, 4))
     with np.errstate(invalid="ignore"):
         for a, u, x in zip(arm, unit, values, strict=True):

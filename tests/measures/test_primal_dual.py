@@ -6,7 +6,7 @@ import pytest
 import gapline as gl
 from gapline.campaign.assembly import RunTrace, campaign_from_traces
 from gapline.errors import TraceError
-from gapline.measures.primal_dual import dual_integral, primal_dual_integral
+from gapline.measures.areas import dual_integral, primal_dual_integral
 
 
 def dual_campaign(time, objective, bound, verdict=None):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import strategies
 from both_paths import assert_same_bits, frozen
 from gapline.native.accept import COUNTS, _accept_slices, _move_down
+from gapline.native.accept_numpy import places_of_steps
 
 HORIZON = 10.0
 # Out of order, missing and negative stamps too: they are faults that are named later, and by both the same.
@@ -76,3 +77,25 @@ def test_a_thousand_runs_of_every_length_are_accepted_alike(verdicts):
         frozen(time), frozen(objective), frozen(verdict, np.int8), False, 0.0, np.zeros(total), np.zeros(total),
         *found_of(1000), tidy=clear_rest,
     )  # fmt: skip
+
+
+stamped = st.lists(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 4), st.booleans()), max_size=6), max_size=5)
+
+
+@given(stamped)
+def test_steps_of_all_runs_at_once_are_those_of_each_run(traces):
+    """Strictly below everything accepted before in the same run; of equal stamps the last such."""
+    traces = [sorted(trace, key=lambda event: event[0]) for trace in traces]
+    marked = []
+    for trace in traces:
+        best, steps = np.inf, {}
+        for place, (time, value, valid) in enumerate(trace):
+            if valid and value < best:
+                best, steps[time] = value, place
+        marked += [place in steps.values() for place in range(len(trace))]
+    events = [event for trace in traces for event in trace]
+    run = np.repeat(np.arange(len(traces)), [len(trace) for trace in traces]).astype(np.int64)
+    count = np.array([len(trace) for trace in traces], np.int64)
+    time, value, valid = (np.array([event[k] for event in events], float) for k in range(3))
+    found = places_of_steps(time, np.where(valid, value, np.inf), run, np.cumsum(count) - count, count)
+    assert found.tolist() == np.flatnonzero(marked).tolist()

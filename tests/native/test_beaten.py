@@ -12,7 +12,7 @@ import gapline as gl
 from gapline.errors import UsageError
 from gapline.native.kernel_formulas import check_tolerance, is_beaten
 from gapline.references.fold import fold
-from gapline.report.reading_text import negative_lines
+from gapline.report.statements.remarks import negative_lines
 from gapline.study.analyse import analyse
 
 

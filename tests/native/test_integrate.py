@@ -8,7 +8,7 @@ import strategies
 from both_paths import assert_same_bits, frozen
 from gapline.contract.names import parse_weight
 from gapline.native.time_weights import weight_arrays
-from gapline.scoring.integral import _integrate_gaps, _integrate_slices
+from gapline.scoring.integral import _integrate_slices
 from gapline.scoring.kernels import PAPER_KERNELS, parse_kernel
 from gapline.scoring.user_functions import function_weight
 
@@ -58,7 +58,7 @@ def test_every_score_is_that_of_the_compiled_pass(steps, weight, data):
 
 
 def test_runs_of_every_length_are_integrated_alike():
-    """Short runs are summed as their terms are made, longer ones are not."""
+    """Whatever is left over when four terms are added at a time."""
     generator = np.random.default_rng(1)
     count = np.repeat(np.arange(40), 5)
     time = np.concatenate([np.sort(generator.uniform(0, 10, size)) for size in count.tolist()])
@@ -73,17 +73,4 @@ def test_runs_of_every_length_are_integrated_alike():
         np.array([int(kernel.code) for kernel in KERNELS]), np.array([kernel.parameter for kernel in KERNELS]),
         np.array([kernel.tolerance for kernel in KERNELS]), np.array([kernel.before or 0.0 for kernel in KERNELS]),
         np.arange(len(KERNELS)), 0, 0.0, edges, values, np.zeros((len(count), len(KERNELS))),
-    )  # fmt: skip
-
-
-@given(envelopes(), st.sampled_from(WEIGHTS[:5]), st.data())
-def test_gaps_of_the_users_own_are_summed_alike(steps, weight, data):
-    time, _, count, horizon = steps
-    gaps = data.draw(st.lists(st.floats(-1e3, 1e3), min_size=len(time), max_size=len(time)))
-    first = np.cumsum([0, *count])[:-1]
-    edges, values = weight_arrays(weight)
-    assert_same_bits(
-        _integrate_gaps, frozen(time), np.array(gaps, np.float64), frozen(first, np.int64), np.array(first, np.int64),
-        frozen(count, np.int64), frozen(horizon), 5.0, int(weight.code), weight.cutoff, edges, values,
-        np.zeros(len(count)),
     )  # fmt: skip

@@ -10,7 +10,7 @@ from pathlib import Path
 from gapline.campaign.store import file_digest, read_manifest, save_campaign, write_manifest
 from gapline.journal.campaign import read_study
 from gapline.journal.line import seal, unseal
-from gapline.package.checks.journals import called_as_stated
+from gapline.package.checks.journals import rename_source
 from gapline.report.write import write_report
 from gapline.study import open_study
 from staged_packages import FORMATS, write_document, write_sums
@@ -50,7 +50,7 @@ def rebuild_campaign(folder: Path) -> None:
     """Write `campaign/` as the journals are now, under the name that it had."""
     stated = read_manifest(folder / "campaign")
     campaign = read_study(folder)
-    diagnostics = called_as_stated(campaign.diagnostics, folder, stated)
+    diagnostics = rename_source(campaign.diagnostics, folder, stated)
     save_campaign(replace(campaign, diagnostics=diagnostics), folder / "campaign", overwrite=True)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from campaign.contracts import SMALL, write
 from gapline.contract.metadata import USUAL_LICENCES
 from gapline.contract.study_file import load_contract
-from gapline.package.citation import citation_text
+from gapline.package.documents import citation_text
 from validators import citation_is_valid
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gapline.package.conditions import Recorded, conditions, count_disturbed, read_recorded
+from gapline.package.conditions import RecordedFacts, conditions, count_disturbed, read_recorded
 from gapline.package.replication_plan import opened_package
 from package.two_studies import paced, study_of
 
@@ -44,7 +44,7 @@ def test_what_nobody_recorded_is_no_difference():
 
 
 def test_versions_and_files_come_from_the_orders():
-    old, new = Recorded(), Recorded()
+    old, new = RecordedFacts(), RecordedFacts()
     old.facts["python"].add("3.11.7")
     new.facts["python"] |= {"3.11.7", "3.12.1"}
     old.programs["a"].add("sha256:" + "0" * 64)

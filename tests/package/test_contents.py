@@ -124,6 +124,6 @@ def test_names_that_no_system_unpacks_are_refused(fresh, name):
 def test_an_instance_with_the_same_problem_in_other_bytes_is_the_one_that_was_solved(fresh):
     found = contents(fresh)
     digest = found.instances["one"].digest
-    refuse_changed(found, fresh, {}, {"one": {digest}})
+    refuse_changed(found, {}, {"one": {digest}})
     with pytest.raises(IntegrityError):
-        refuse_changed(found, fresh, {"one": {"sha256:other"}}, {"one": {"sha256:old"}})
+        refuse_changed(found, {"one": {"sha256:other"}}, {"one": {"sha256:old"}})

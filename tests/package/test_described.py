@@ -2,7 +2,7 @@
 
 from campaign.contracts import SMALL, write
 from gapline.contract.study_file import load_contract
-from gapline.package.citation import description_of, missing_metadata, title_of
+from gapline.package.documents import description_of, missing_metadata, title_of
 
 
 def test_without_words_of_its_own_a_study_is_what_its_contract_compares(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 from gapline.campaign.store import file_digest
 from gapline.journal.register import last_digest
-from gapline.package.readme import write_document
+from gapline.package.documents import write_document
 from package.planted_machine import read_document
 
 

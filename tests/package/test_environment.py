@@ -5,7 +5,6 @@ from pathlib import Path
 import msgspec
 
 import gapline as gl
-from gapline.journal.index import Seen
 from gapline.journal.read import Outcome
 from gapline.package.campaign import Environment
 from journal.sample_journal import ORDER
@@ -16,7 +15,7 @@ CAMPAIGN = gl.Campaign.from_runs([{"arm": "a", "instance": "i", "seed": 1, "hori
 def seen(host, arm="a", version="1", **machine):
     known = {"host": host, "python": "3.11", "gapline": "0.1.0", "processor": "p", **machine}
     order = msgspec.structs.replace(ORDER, arm=arm, machine=known, carried={"instance_digest": "sha256:x"})
-    return Seen(Outcome(Path("events.jsonl"), order, solver="own", version=version), [], None)
+    return Outcome(Path("events.jsonl"), order, solver="own", version=version)
 
 
 def test_versions_solvers_and_machines_are_listed_once():
@@ -41,7 +40,7 @@ def test_a_machine_that_was_changed_is_two():
 
 def test_an_attempt_without_an_order_says_nothing():
     environment = Environment()
-    environment.note(Seen(Outcome(Path("x")), [], None))
+    environment.note(Outcome(Path("x")))
     assert environment.document(CAMPAIGN) == {
         "gapline": [], "python": [], "solvers": {}, "checker": None, "machines": [],
     }  # fmt: skip

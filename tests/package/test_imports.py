@@ -1,10 +1,10 @@
 """Modules of a study that its files import are found by reading them."""
 
-from gapline.package.contents import with_imports
+from gapline.package.contents import imported_files
 
 
 def names(folder, *files):
-    return sorted(path.relative_to(folder).as_posix() for path in with_imports([folder / f for f in files], folder))
+    return sorted(path.relative_to(folder).as_posix() for path in imported_files([folder / f for f in files], folder))
 
 
 def test_modules_beside_a_file_and_in_the_folder_are_found(tmp_path):

@@ -11,7 +11,7 @@ from gapline.cli.app import run
 from gapline.contract.study_file import load_contract
 from gapline.errors import UsageError
 from gapline.package.contents import find_contents
-from gapline.package.left_out import LINK, odd_file
+from gapline.package.excluded_files import LINK, odd_file
 from package.planted_machine import write_study as write_planted
 from study.ruled_study import write_study
 

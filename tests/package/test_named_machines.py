@@ -14,9 +14,8 @@ STUDY = "/srv/home/jane/study"
 
 
 def look(study):
-    contract = load_contract(study)
     scrub = Scrubber({"node7": "host-1", "vm": "host-2"}, studies=[STUDY])
-    refuse_named_machines(study, find_contents(study, contract), contract, scrub)
+    refuse_named_machines(find_contents(study, load_contract(study)), scrub)
 
 
 @pytest.fixture

@@ -109,7 +109,7 @@ def test_packed_journals_verify_and_solutions_are_those_that_were_checked(made):
 
 
 def test_the_campaign_follows_from_the_packed_journals(made):
-    campaign = rebuild_campaign(made.folder).campaign
+    campaign = rebuild_campaign(made.folder)[0]
     stored = open_campaign(made.folder / "campaign")
     assert campaign.digest() == stored.digest() == read_document(made.folder)["campaign"]
     assert stored.diagnostics == campaign.diagnostics

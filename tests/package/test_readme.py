@@ -2,7 +2,7 @@
 
 import subprocess
 
-from gapline.package.readme import readme_text
+from gapline.package.documents import readme_text
 
 DOCUMENT = {
     "name": "s", "title": "", "gapline": "0.1.0", "alarms": 0, "hosts_kept": False, "taken_out": [],

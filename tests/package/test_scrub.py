@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapline.package.scrub import Scrubber, alias_hosts, names_a_place
+from gapline.package.scrub import Scrubber, alias_hosts, names_local_path
 
 STUDY = "/data/home/jane doe/my study"
 
@@ -68,6 +68,12 @@ def test_what_was_taken_is_counted_and_not_kept():
     ]  # fmt: skip
 
 
+def test_a_user_who_is_called_as_what_stands_in_for_users_is_not_counted():
+    scrub = Scrubber(studies=["/home/user/study"])
+    assert scrub.text("the user said so", "log") == "the user said so"
+    assert scrub.list_taken() == []
+
+
 def test_numbers_and_layout_of_json_stay_byte_for_byte():
     body = rb'{ "objective" : 1.50e0, "at":"\u002fhome\u002fbob\u002fx", "n":[1,  2.0] }'
     assert scrubber().json(body, "x") == '{ "objective" : 1.50e0, "at":"…/x", "n":[1,  2.0] }'.encode()
@@ -119,6 +125,6 @@ def test_hosts_are_numbered_in_their_order():
 
 
 def test_a_contract_may_name_what_every_system_has():
-    assert not names_a_place('command = ["/usr/bin/python3", "./mine", "{instance}"]')
-    assert names_a_place('command = ["/opt/me/mine"]')
-    assert names_a_place("# see /home/jane")
+    assert not names_local_path('command = ["/usr/bin/python3", "./mine", "{instance}"]')
+    assert names_local_path('command = ["/opt/me/mine"]')
+    assert names_local_path("# see /home/jane")

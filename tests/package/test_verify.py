@@ -14,7 +14,7 @@ import gapline as gl
 from gapline.contract.layout import SUMS
 from gapline.errors import TraceError, UsageError
 from gapline.files.archives import folder_files, write_zip
-from gapline.package.checks.rows import Outcome
+from gapline.package.checks.rows import CheckOutcome
 from gapline.package.verify import verify
 from gapline.run.claim import claim
 from package import forging
@@ -46,9 +46,9 @@ def test_what_nobody_touched_passes_and_says_what_it_cannot_show(what, request):
     rows = outcomes(found)
     made = ("scores and intervals", "tables", "figures", "macros", "sentences", "page")
     shown = ("snapshots", "instances", "register", "journals", "verdicts", "campaign", "results", *made)
-    assert [rows[name] for name in shown] == [Outcome.SHOWN] * len(shown)
+    assert [rows[name] for name in shown] == [CheckOutcome.SHOWN] * len(shown)
     assert all(row.how.endswith("bytes") for row in found.rows if row.what in made)
-    assert rows["candidates"] is Outcome.NOT_SHOWN
+    assert rows["candidates"] is CheckOutcome.NOT_SHOWN
     assert next(row.number for row in found.rows if row.what == "journals") == 8
 
 
@@ -77,7 +77,7 @@ def test_any_byte_of_any_member_that_was_changed_is_found_and_its_member_named(s
         path.write_bytes(content)
     # A list of sums that was changed names the member whose line it was, or itself.
     assert named(found).startswith(name) or name == SUMS
-    assert outcomes(found) == {"sums": Outcome.DIFFERS, "the rest": Outcome.NOT_SHOWN}
+    assert outcomes(found) == {"sums": CheckOutcome.DIFFERS, "the rest": CheckOutcome.NOT_SHOWN}
 
 
 @pytest.mark.slow
@@ -133,14 +133,18 @@ def test_a_journal_that_was_edited_does_not_verify(bare):
     events.write_bytes(b"".join(lines))
     found = verify(forging.hide(bare))
     assert named(found).startswith(f"{events.relative_to(bare)}:3: expected checksum ")
-    assert outcomes(found)["journals"] is Outcome.DIFFERS
+    assert outcomes(found)["journals"] is CheckOutcome.DIFFERS
 
 
 def test_a_journal_whose_checksums_were_made_again_makes_another_campaign(bare):
     forging.reseal(forging.attempt_of(bare) / "events.jsonl", earlier, which=forging.is_candidate)
     found = verify(forging.hide(bare))
     rows = outcomes(found)
-    assert (rows["journals"], rows["verdicts"], rows["campaign"]) == (Outcome.SHOWN, Outcome.SHOWN, Outcome.DIFFERS)
+    assert (rows["journals"], rows["verdicts"], rows["campaign"]) == (
+        CheckOutcome.SHOWN,
+        CheckOutcome.SHOWN,
+        CheckOutcome.DIFFERS,
+    )
     assert named(found).startswith("campaign/time.npy: candidate 1 of many/")
 
 
@@ -150,8 +154,8 @@ def test_a_campaign_that_was_made_again_too_makes_other_results(copied):
     forging.rebuild_campaign(copied)
     found = verify(forging.hide(copied))
     rows = outcomes(found)
-    assert (rows["campaign"], rows["results"]) == (Outcome.SHOWN, Outcome.SHOWN)
-    assert rows["scores and intervals"] is rows["tables"] is rows["page"] is Outcome.DIFFERS
+    assert (rows["campaign"], rows["results"]) == (CheckOutcome.SHOWN, CheckOutcome.SHOWN)
+    assert rows["scores and intervals"] is rows["tables"] is rows["page"] is CheckOutcome.DIFFERS
     assert named(found).startswith("results/results.json:")
 
 
@@ -168,7 +172,7 @@ def test_who_makes_everything_again_is_told_by_the_checker_alone(copied):
     forging.rewrite_results(copied)
     assert verify(forging.hide(copied)).passed
     found = verify(copied, recheck=True)
-    assert [name for name, outcome in outcomes(found).items() if outcome is Outcome.DIFFERS] == ["candidates"]
+    assert [name for name, outcome in outcomes(found).items() if outcome is CheckOutcome.DIFFERS] == ["candidates"]
     assert named(found).startswith(f"{verdicts.relative_to(copied)}:2: event ")
 
 
@@ -181,7 +185,7 @@ def test_a_verdict_that_was_edited_is_found(bare):
     verdicts.write_bytes(original)
     forging.reseal(verdicts, lambda body: body.update(valid=False), which=lambda body: body.get("valid"))
     found = verify(forging.hide(bare))
-    assert (outcomes(found)["verdicts"], outcomes(found)["campaign"]) == (Outcome.SHOWN, Outcome.DIFFERS)
+    assert (outcomes(found)["verdicts"], outcomes(found)["campaign"]) == (CheckOutcome.SHOWN, CheckOutcome.DIFFERS)
 
 
 def test_a_column_of_the_campaign_that_was_edited_is_found(bare):
@@ -226,7 +230,7 @@ def test_the_environment_that_a_package_states_follows_from_its_journals(made, t
     folder = shutil.copytree(made.folder, tmp_path / "members")
     found = verify(folder)
     assert found.passed, named(found)
-    assert outcomes(found)["environment"] is Outcome.SHOWN
+    assert outcomes(found)["environment"] is CheckOutcome.SHOWN
     (left,) = [row for row in found.left if row.what == "package.json"]
     assert left.why == "cannot be computed from the other files: hosts_kept, left_out, taken_out"
     path = folder / "package.json"
@@ -244,7 +248,7 @@ def test_the_environment_that_a_package_states_follows_from_its_journals(made, t
     assert "environment" in named(verify(folder))
     path.write_text(json.dumps({name: value for name, value in stated.items() if name != "environment"}))
     write_sums(folder)
-    assert outcomes(verify(folder))["environment"] is Outcome.NOT_SHOWN
+    assert outcomes(verify(folder))["environment"] is CheckOutcome.NOT_SHOWN
 
 
 TEXTS = [
@@ -272,7 +276,7 @@ def test_results_that_were_edited_are_found_each_by_name(copied):
     assert all(one.line for one in found.differences if one.member in names)
     assert named(found).startswith("results/results.json:")
     made = ("scores and intervals", "tables", "figures", "macros", "sentences", "page")
-    assert [outcomes(found)[name] for name in made] == [Outcome.DIFFERS] * len(made)
+    assert [outcomes(found)[name] for name in made] == [CheckOutcome.DIFFERS] * len(made)
 
 
 def test_a_study_that_somebody_works_on_is_refused(real_study, tmp_path):

@@ -4,7 +4,7 @@ import json
 
 from campaign.contracts import SMALL, write
 from gapline.contract.study_file import load_contract
-from gapline.package.citation import zenodo_document
+from gapline.package.documents import zenodo_document
 
 
 def test_everything_stated_is_in_its_words(described_study):

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from gapline.process.control import Control
-from gapline.process.nursery import Supervising
+from gapline.process.nursery import SupervisorProcess
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def make_supervisor():
         control, stdin = os.pipe()
         stdout, answer = os.pipe()
         os.set_blocking(control, False)
-        supervisor = Supervising(os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb"))
+        supervisor = SupervisorProcess(os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb"))
         open_files.append((control, answer, supervisor))
 
         def told():

@@ -12,7 +12,7 @@ from gapline.errors import IntegrityError, UsageError
 from gapline.references.alarms import AlarmKind
 from gapline.references.diff import diff_snapshots
 from gapline.references.fold import fold, fold_snapshot
-from gapline.references.fold_candidates import Offer, offer_of
+from gapline.references.fold_candidates import Offer
 from gapline.references.snapshot import Snapshot
 from references.campaigns import campaign, drawn_runs, envelopes, references
 
@@ -263,7 +263,7 @@ def test_a_value_of_another_instance_is_refused():
         return Snapshot.from_entries({"i": {"value": 1.0, "instance_digest": digest}}, name=digest, store={"name": "s"})
 
     with pytest.raises(IntegrityError, match="got 1 that changed"):
-        fold(made("sha256:aa"), offers=[offer_of(made("sha256:bb"))], name="new", trust_solver=True)
+        fold(made("sha256:aa"), offers=[Offer("theirs", made("sha256:bb"))], name="new", trust_solver=True)
 
 
 def test_values_cannot_be_known_before_their_source_says_so():

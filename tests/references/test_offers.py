@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from gapline.errors import EnvironmentLacksError, IntegrityError, SnapshotError, UsageError
-from gapline.references.fold_candidates import Offer, offer_of, read_offer, refuse_other_values, trusted
+from gapline.references.fold_candidates import Offer, exclude_unchecked, read_offer, refuse_other_values
 from gapline.references.snapshot import Snapshot
 from references.routed import COST, GOOD, OVERLOADED, put_solution
 
@@ -50,26 +50,26 @@ def test_without_the_checker_the_users_word_is_needed(folder, monkeypatch):
 
 
 def test_values_that_nobody_checked_are_left_out_and_counted(folder):
-    (kept,), notes = trusted([read_offer(f"cvrplib:{folder}")], trust=False)
+    (kept,), notes = exclude_unchecked([read_offer(f"cvrplib:{folder}")], trust=False)
     assert values(kept) == {"right": COST}
     assert notes == ["values left out because nobody checked a solution of theirs: 1 (alone)"]
-    (kept,), notes = trusted([read_offer(f"cvrplib:{folder}")], trust=True)
+    (kept,), notes = exclude_unchecked([read_offer(f"cvrplib:{folder}")], trust=True)
     assert values(kept) == {"right": COST, "alone": 18.0}
     assert notes == ["values that nobody checked, considered on the user's word: 1 (alone)"]
 
 
 def test_a_source_of_which_nothing_is_left_is_refused_with_a_way_out():
-    offer = offer_of(Snapshot.from_values({"i": 1.0}, name="theirs"))
+    offer = Offer("theirs", Snapshot.from_values({"i": 1.0}, name="theirs"))
     wanted = r"theirs: expected values with a checked solution, got 1 without \(i\)"
     with pytest.raises(SnapshotError, match=wanted) as caught:
-        trusted([offer], trust=False)
+        exclude_unchecked([offer], trust=False)
     assert "--validation solver" in caught.value.hint
 
 
 @pytest.mark.parametrize(("validation", "vouched"), [("checker", True), ("declared", True), ("solver", False)])
 def test_what_a_checked_run_found_is_vouched_for_in_a_snapshot(validation, vouched):
     entry = {"value": 1.0, "fold": {"run": "a/i/1", "validation": validation}}
-    offer = offer_of(Snapshot.from_entries({"i": entry}, name="s", store={"name": "s"}))
+    offer = Offer("s", Snapshot.from_entries({"i": entry}, name="s", store={"name": "s"}))
     assert (offer.checker_of("i") is not None) is vouched
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from gapline.errors import IntegrityError, SnapshotError
 from gapline.files.digests import content_digest
-from gapline.references.snapshot import SCHEMA, Reference, Snapshot, parse_moment
+from gapline.references.reference import Reference
+from gapline.references.snapshot import SCHEMA, Snapshot, parse_moment
 
 scalars = (
     st.none() | st.booleans() | st.integers(1 - 2**53, 2**53 - 1) | st.floats(allow_nan=False, allow_infinity=False)

@@ -8,7 +8,7 @@ import polars as pl
 import gapline as gl
 from crowded_traces import crowd_names
 from gapline.report.facts import Statements, make_statements
-from gapline.report.paper.write import synthetic_study
+from gapline.report.paper.sensitivity import synthetic_study
 from gapline.report.table import Table, Text
 from gapline.report.write import for_report
 from gapline.study import Study

@@ -2,7 +2,8 @@ import math
 
 import pytest
 
-from gapline.report.reading_text import number_or_overflow, score_document
+from gapline.report.numbers import number_or_overflow
+from gapline.report.tables.means import score_document
 from report.report_studies import by_hand, hierarchical, synthetic, synthetic_said
 
 

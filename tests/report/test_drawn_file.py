@@ -6,14 +6,13 @@ import zlib
 import pytest
 
 from gapline.report.canvas import Canvas
-from gapline.report.drawing import load_altair, style, titled, write_drawing
+from gapline.report.drawing import alt, style, titled, write_drawing
 
 PROVENANCE = ("gapline; campaign sha256:12", "reference <mine> & (frozen): sha256:34")
 
 
 @pytest.fixture
 def chart():
-    alt = load_altair()
     points = alt.Chart(alt.Data(values=[{"x": 1, "arm": "wide"}])).mark_point().encode(x="x:Q", y="arm:N")
     return style(titled(points.properties(width=300), "Title of <a>", "said in small print"))
 

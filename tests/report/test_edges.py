@@ -5,12 +5,13 @@ import json
 import pytest
 
 import gapline as gl
+from gapline.report.analysis_tables import study_tables
 from gapline.report.facts import heading, make_statements
 from gapline.report.figures.study import study_figures
 from gapline.report.macros import study_macros
-from gapline.report.methods import methods_latex, methods_markdown
 from gapline.report.paper.write import paper_figures
-from gapline.report.write import results_document, study_tables
+from gapline.report.statements.methods import methods_latex, methods_markdown
+from gapline.report.write import results_document
 from gapline.report.writers.latex import to_latex
 from gapline.report.writers.latex_text import macro_file
 from gapline.report.writers.markdown import to_markdown
@@ -62,7 +63,7 @@ def test_a_study_at_the_edge_has_its_report(name):
     for table in study_tables(study, analyses, said):
         assert "nan" not in to_markdown(table).lower()
         assert to_latex(table).count("\\begin{tabular}") >= 1
-    assert macro_file(study_macros(study, analyses, said.facts, said.order, said.headline), heading(study))
-    assert methods_markdown(study, said.facts, said.headline)
-    assert methods_latex(study, said.facts, said.headline)
+    assert macro_file(study_macros(analyses, said), heading(study))
+    assert methods_markdown(said)
+    assert methods_latex(said)
     json.dumps(results_document(study, analyses, said), allow_nan=False)

@@ -4,7 +4,7 @@ import pytest
 
 import gapline as gl
 from gapline.report.facts import instance_set_digest, study_facts, study_notes
-from gapline.report.methods import methods_clauses
+from gapline.report.statements.methods import methods_clauses
 from gapline.report.write import write_report
 from report.report_studies import by_columns, report_of
 
@@ -27,11 +27,11 @@ def test_disturbed_measurements_are_in_the_notes_and_the_methods():
     measured = [note for note in study.notes() if note.startswith("measurement")]
     assert measured == [f"measurement: {said}", "measurement: at worst: load 3.5"]
     assert study_notes(study).count(f"measurement: {said}") == 1
-    clauses = {clause.topic: clause.text for clause in methods_clauses(study, study_facts(study))}
+    clauses = {clause.topic: clause.text for clause in methods_clauses(study_facts(study))}
     assert clauses["disturbed measurements"] == f"{said}. At worst: load 3.5."
     calm = study_of(disturbed="", cpus="0", load=0.5, host="h")
     assert calm.notes() == study_of().notes()
-    assert "disturbed measurements" not in {clause.topic for clause in methods_clauses(calm, study_facts(calm))}
+    assert "disturbed measurements" not in {clause.topic for clause in methods_clauses(study_facts(calm))}
     assert "measurement: 0 of 4 runs were disturbed" in study_notes(calm)
 
 

@@ -5,13 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gapline.report.canvas import Canvas
-from gapline.report.drawing import load_altair, style, titled
-from gapline.report.fit_chart import GREYS, drawn_width, fit_spec, words_of
+from gapline.report.drawing import alt, style, titled
+from gapline.report.fit_chart import GREYS, fit_spec, svg_width, words_of
 from gapline.report.looks import COLOURS
 
 
 def bars(names, colour="#0072B2"):
-    alt = load_altair()
     rows = [{"arm": name, "x": k} for k, name in enumerate(names)]
     chart = alt.Chart(alt.Data(values=rows)).mark_bar(color=colour)
     chart = chart.encode(x="x:Q", y=alt.Y("arm:N", sort=None, scale=alt.Scale(domain=names)))
@@ -28,13 +27,12 @@ def test_a_drawing_is_as_wide_as_asked_and_its_letters_keep_their_size():
     spec = bars(["a", "bc"])
     before = copy.deepcopy(spec)
     widths = {width: drawn(spec, width=width) for width in (8.5, 12.0, 17.5)}
-    assert all(width * 96 / 2.54 - 4 <= drawn_width(one) <= width * 96 / 2.54 for width, one in widths.items())
+    assert all(width * 96 / 2.54 - 4 <= svg_width(one) <= width * 96 / 2.54 for width, one in widths.items())
     assert len({tuple(sorted(set(re.findall(r'font-size="(\d+)px"', one)))) for one in widths.values()}) == 1
     assert spec == before, "what was given is not changed"
 
 
 def test_parts_that_would_be_too_narrow_are_set_below_each_other():
-    alt = load_altair()
     part = alt.Chart(alt.Data(values=[{"x": 1}])).mark_point().encode(x="x:Q", y="x:Q").properties(width=280)
     spec = style(titled(alt.hconcat(part, part, part), "T", "c")).to_dict()
     heights = {width: float(re.search(r' height="([\d.]+)"', drawn(spec, width=width))[1]) for width in (8.5, 17.5)}
@@ -62,7 +60,6 @@ def test_grey_has_no_colours_and_arms_keep_greys_of_their_own():
 
 
 def test_words_are_those_of_all_parts():
-    alt = load_altair()
     one = alt.Chart(alt.Data(values=[{"x": 1}])).mark_point().encode(x="x:Q")
     both = alt.vconcat(titled(one, "First", "one"), titled(one, "Second", "two")).to_dict()
     assert [words.title for words in words_of(both)] == ["First", "Second"]
@@ -70,7 +67,6 @@ def test_words_are_those_of_all_parts():
 
 @given(st.lists(st.text(alphabet="aM_- 中", min_size=1, max_size=70), min_size=1, max_size=6, unique=True))
 def test_two_names_never_become_one(names):
-    alt = load_altair()
     spec = titled(
         alt.Chart(alt.Data(values=[])).mark_bar().encode(y=alt.Y("arm:N", scale=alt.Scale(domain=names))), "T", "c"
     ).to_dict()

@@ -6,7 +6,7 @@ from report.report_studies import by_columns, by_hand, synthetic, synthetic_anal
 
 def macros_of(study, analysis=None, said=None):
     said = said or make_statements(study)
-    found = study_macros(study, analysis or analyse(study), said.facts, said.order, said.headline)
+    found = study_macros(analysis or analyse(study), said)
     return {(macro.owner, macro.statistic): macro.value for macro in found}
 
 

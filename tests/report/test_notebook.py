@@ -1,11 +1,10 @@
 from gapline import figures
-from gapline.report.drawing import load_altair
-from gapline.report.notebook import RENDERER, SPECIFICATION, shown_chart
+from gapline.report.drawing import alt
+from gapline.report.notebook import RENDERER, SPECIFICATION, notebook_chart
 from report.report_studies import synthetic
 
 
 def test_a_composed_chart_shows_itself_as_drawing_and_specification():
-    alt = load_altair()
     with alt.renderers.enable("default"):
         both = figures.final_gaps(synthetic()) | figures.score_intervals(synthetic(), width="page")
         assert alt.renderers.active == RENDERER
@@ -20,9 +19,8 @@ def test_a_composed_chart_shows_itself_as_drawing_and_specification():
 
 
 def test_a_chart_of_a_width_is_a_copy():
-    alt = load_altair()
     chart = alt.Chart(alt.Data(values=[{"x": 1}])).mark_point().encode(x="x:Q").properties(width=300)
     with alt.renderers.enable("default"):
-        narrow = shown_chart(chart, 6, True)
+        narrow = notebook_chart(chart, 6, True)
     assert chart.width == 300
     assert narrow.width < 6 / 2.54 * 96

@@ -2,15 +2,17 @@ import pytest
 
 import gapline as gl
 from gapline.report.analysis_tables import analysis_tables
-from gapline.report.reading_text import negative_lines, note_lines, print_scores
+from gapline.report.statements.remarks import negative_lines, note_lines
+from gapline.report.tables.means import score_table
+from gapline.report.writers.terminal import print_table
 from report.report_studies import by_hand, synthetic_analyses
 
 
 def test_arms_are_printed_with_ranks_and_other_groups_without(capsys):
     study = by_hand()
-    print_scores(study.summary)
+    print_table(score_table(study.summary))
     assert "Rank" in capsys.readouterr().out.replace("rank", "Rank")
-    print_scores(gl.summarise(study.scores[0], by="instance"))
+    print_table(score_table(gl.summarise(study.scores[0], by="instance")))
     out = capsys.readouterr().out
     assert "instance" in out
     assert "rank" not in out

@@ -10,7 +10,7 @@ from gapline.report.macros import study_macros
 from gapline.report.order import order_arms
 from gapline.report.page.data import page_data
 from gapline.report.page.words import page_head, page_words
-from gapline.report.reading_text import score_document, score_table
+from gapline.report.tables.means import score_document, score_table
 from gapline.report.tables.sensitivity import pooled_table
 from gapline.report.write import results_document
 from gapline.report.writers.latex import to_latex
@@ -49,7 +49,7 @@ def winners(study, analysis, said):
     latex = [line.split("&") for line in to_latex(table).splitlines()]
     document = score_document(study.scores[0], study.summary, per_run=False, order=order_arms(study.summary))
     name = next(iter(analysis.labels))
-    pooled = pooled_table(analysis.metrics, analysis.labels, dict.fromkeys(study.arms, 0))
+    pooled = pooled_table(analysis)
     own = next(lines for _, lines in pooled.parts)
     lead = [column.head for column in pooled.columns].index(study.kernels[0])
     return {
@@ -99,7 +99,7 @@ def test_results_macros_analysis_and_page_name_them_too(seed):
         study = random_study(number)
         analysis, said = analyse(study), make_statements(study)
         results = results_document(study, analysis, said)
-        macros = study_macros(study, analysis, said.facts, said.order, said.headline)
+        macros = study_macros(analysis, said)
         data = page_data(study)
         assert data is not None
         page = page_words(study, said, data.head)["ranking"]["rows"]

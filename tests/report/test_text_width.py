@@ -3,7 +3,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gapline.report.canvas import broken_lines, text_width
+from gapline.report.canvas import break_lines, text_width
 
 
 def laid_out(text, weight):
@@ -35,6 +35,6 @@ def test_text_is_as_wide_as_the_layout_says():
 
 @given(st.text(alphabet="ab-_ .M", max_size=60), st.integers(1, 20), st.booleans())
 def test_lines_are_the_text_and_none_is_too_long(text, most, marks):
-    lines = broken_lines(text, most, len, marks=marks)
+    lines = break_lines(text, most, len, marks=marks)
     assert "".join("".join(lines).split()) == "".join(text.split())
     assert all(len(line) <= most for line in lines)

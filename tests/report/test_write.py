@@ -20,7 +20,8 @@ from report.report_studies import by_hand, synthetic
 
 WRITE = """
 import sys
-from gapline.report.paper.write import synthetic_study, write_paper
+from gapline.report.paper.sensitivity import synthetic_study
+from gapline.report.paper.write import write_paper
 from gapline.report.write import write_report
 study = synthetic_study()
 write_report(study, sys.argv[1] + "/results", formats=("svg", "png", "pdf"))

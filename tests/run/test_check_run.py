@@ -19,8 +19,9 @@ from gapline.contract.tables import VerdictCode
 from gapline.errors import EnvironmentLacksError, UsageError
 from gapline.journal.line import EVENTS_FILE
 from gapline.journal.read import Journal, read_journal
+from gapline.journal.rebuild import rebuild_campaign
 from gapline.run import check_run
-from gapline.run.campaign import rebuild_campaign, run_study
+from gapline.run.campaign import run_study
 from gapline.run.check_run import PATIENCE, CheckSettings, check_attempt, check_study, identify_checker
 from gapline.run.resume import study_status
 

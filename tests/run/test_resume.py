@@ -7,7 +7,8 @@ import pytest
 import gapline
 from gapline.journal import read
 from gapline.journal.line import EVENTS_FILE
-from gapline.run.campaign import rebuild_campaign, run_study
+from gapline.journal.rebuild import rebuild_campaign
+from gapline.run.campaign import run_study
 from gapline.run.check_run import check_study
 from gapline.run.resume import study_status
 from run.campaign_content import ARMS, content, expected

@@ -222,15 +222,6 @@ def test_a_curve_at_moments_is_the_whole_curve_there(budget):
         assert values.tolist() == value[np.searchsorted(time, moments, side="right") - 1].tolist()
 
 
-def test_moments_of_a_curve_rise():
-    envelopes = gl.build_envelopes(
-        gl.Campaign.from_runs([{"arm": "a", "instance": "i", "seed": 1, "horizon": 9, "trace": [(1, 5.0)]}])
-    )
-    total = curve_sum(envelopes, np.array([4.0]), np.array([1.0]), kernel=parse_kernel("squeezed"))
-    with pytest.raises(UsageError, match="moments that rise from 0 on"):
-        total.curve_at(np.array([1.0, 0.5]))
-
-
 def test_a_curve_is_exact_at_any_times_that_are_asked_for():
     """One of two runs has 5 from 1 s on, the other from 4 s on; against 5 the mean halves at 1 s and ends at 4 s."""
     runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 9, "trace": [(s, 5.0)]} for s in (1, 4)]

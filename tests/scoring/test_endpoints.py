@@ -2,8 +2,10 @@
 
 import math
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,9 +13,9 @@ from hypothesis import strategies as st
 import gapline as gl
 import oracle
 import strategies
-from both_paths import assert_same_bits, frozen
+from both_paths import frozen
 from gapline.errors import UsageError
-from gapline.scoring.endpoints import _hit_slices, final_gaps
+from gapline.scoring.endpoints import _hits, final_gaps
 from gapline.scoring.scores import goal_name
 from scoring.prepared_runs import prepared, steps_by_key
 
@@ -141,15 +143,18 @@ def test_goals_and_final_gaps_of_references_that_are_not_positive():
     st.lists(st.sampled_from([0.0, 0.01, 0.5, -0.25, 1e300]), max_size=4),
     st.data(),
 )
-def test_numpy_finds_the_step_that_compiled_code_finds(runs, goals, data):
+def test_the_first_step_that_attains_a_goal_is_found(runs, goals, data):
     objective = [value for run in runs for value in sorted(run, reverse=True)]
     count = np.array([len(run) for run in runs], np.int64)
+    first = np.cumsum(count) - count
     # A reference may lie at a step, and under another transform below zero.
     references = data.draw(
         st.lists(strategies.positives | st.sampled_from([-7.0, *objective]), min_size=len(runs), max_size=len(runs))
     )
-    assert_same_bits(
-        _hit_slices, data.draw(st.integers(0, len(runs))), len(runs), frozen(np.arange(len(objective)) / 3.0),
-        frozen(objective), frozen(np.cumsum(count) - count, np.int64), frozen(count, np.int64),
-        np.array(references, np.float64), np.array(goals, np.float64), np.zeros((len(runs), len(goals))),
-    )  # fmt: skip
+    table = pl.DataFrame({"first": first, "count": count})
+    envelopes = SimpleNamespace(runs=table, time=np.arange(len(objective)) / 3.0, objective=frozen(objective))
+    found = _hits(envelopes, np.array(references, np.float64), allowed=np.array(goals, np.float64))
+    for row, (reference, low, size) in enumerate(zip(references, first.tolist(), count.tolist(), strict=True)):
+        for column, goal in enumerate(goals):
+            steps = (k / 3.0 for k in range(low, low + size) if objective[k] - reference <= goal * abs(reference))
+            assert found[row, column] == next(steps, math.inf)

@@ -24,7 +24,7 @@ def test_steps_stand_in_order_of_time_and_equal_stamps_in_the_order_of_the_runs(
     events = collect_events(envelopes(), np.full(3, 10.0), np.arange(3))
     assert (events.runs, events.run.tolist()) == (3, [0, 1, 0, 1])
     assert events.time.tolist() == [1.0, 3.0, 6.0, 6.0]
-    assert events.raw_gaps().tolist() == [2.0, 1.0, 0.0, 0.5]
+    assert events.gaps().tolist() == [2.0, 1.0, 0.0, 0.5]
     assert events.gaps(parse_kernel("maxform")).tolist() == pytest.approx([2 / 3, 1 / 2, 0.0, 1 / 3])
 
 

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from both_paths import assert_same_bits
 from gapline.files.memory import limited_memory
 from gapline.scoring.curve import CurveSum, evaluate_steps
-from gapline.statistics.bands import _fill_each, curves_apart
+from gapline.statistics.bands import curves_of_groups
 
 GRID = np.linspace(0.0, 4.0, 9)
 STEPS = st.lists(st.tuples(st.sampled_from([0.0, 0.3, 1.0, 2.5, 4.0]), st.floats(-1, 1)), max_size=6)
@@ -34,17 +33,9 @@ def made(groups):
 def test_every_group_has_the_curve_that_it_has_alone(budget, groups):
     total, run_ends, step_ends = made(groups)
     with limited_memory(budget):
-        found = curves_apart(total, run_ends, step_ends, GRID)
+        found = curves_of_groups(total, run_ends, step_ends, GRID)
     for row, runs, steps in zip(found, pairwise([0, *run_ends]), pairwise([0, *step_ends]), strict=True):
         own = slice(*steps)
         alone = replace(total, weights=total.weights[slice(*runs)], time=total.time[own], delta=total.delta[own])
         time, value = alone.curve()
         assert row.tobytes() == evaluate_steps(time, value, GRID).tobytes()
-
-
-@given(GROUPS)
-def test_compiled_code_and_numpy_give_the_same_bits(groups):
-    total, _, step_ends = made(groups)
-    edges = np.concatenate(([0], step_ends)).astype(np.int64)
-    out = np.zeros((len(groups), len(GRID)))
-    assert_same_bits(_fill_each, edges, total.time, total.delta, np.ones(len(groups)), GRID, 100, out)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gapline.solvers.mip_values import NEAR, BestBound, named_values
+from gapline.solvers.protocol import NEAR, BestBound, named_values
 
 
 @pytest.mark.parametrize(

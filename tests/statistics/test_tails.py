@@ -8,12 +8,7 @@ from scipy import stats
 
 from gapline.errors import UsageError
 from gapline.statistics.tails import (
-    chi2_quantile,
-    chi2_sf,
-    f_sf,
     noncentral_t_sf,
-    normal_quantile,
-    normal_sf,
     studentized_range_quantile,
     studentized_range_sf,
     t_quantile,
@@ -21,12 +16,6 @@ from gapline.statistics.tails import (
 )
 
 DRAWS = np.random.default_rng(20260101)
-
-
-def test_the_normal_tail_keeps_its_digits_far_out():
-    x = np.array([-40.0, -3.0, 0.0, 1.0, 9.0, 37.0])
-    np.testing.assert_allclose(normal_sf(x), stats.norm.sf(x), rtol=1e-12)
-    assert normal_quantile(0.975) == pytest.approx(1.959963984540054, rel=1e-15)
 
 
 def test_t_for_fractional_degrees_of_freedom():
@@ -44,30 +33,13 @@ def test_t_quantiles_from_the_middle_to_the_far_tail():
 
 
 def test_infinite_degrees_of_freedom_are_the_normal():
-    assert t_sf(1.5, math.inf) == pytest.approx(float(normal_sf(1.5)), rel=1e-14)
-    assert t_quantile(0.975, math.inf) == pytest.approx(normal_quantile(0.975), rel=1e-15)
+    assert t_sf(1.5, math.inf) == pytest.approx(stats.norm.sf(1.5), rel=1e-14)
+    assert t_quantile(0.975, math.inf) == pytest.approx(stats.norm.ppf(0.975), rel=1e-15)
 
 
 def test_t_at_its_ends():
     assert t_sf([-math.inf, 0.0, math.inf], 3.0).tolist() == [1.0, 0.5, 0.0]
     assert np.isnan(t_sf(math.nan, 3.0))
-
-
-def test_chi_square():
-    df = 10 ** DRAWS.uniform(-0.5, 3, 2000)
-    x = df * 10 ** DRAWS.uniform(-2, 0.8, 2000)
-    np.testing.assert_allclose(chi2_sf(x, df), stats.chi2.sf(x, df), rtol=1e-11)
-    assert chi2_sf([0.0, math.inf], 3).tolist() == [1.0, 0.0]
-
-
-def test_f():
-    # Not farther out: scipy itself loses its digits below 1e-100.
-    df1, df2 = 10 ** DRAWS.uniform(0, 2.3, 2000), 10 ** DRAWS.uniform(0, 4, 2000)
-    x = 10 ** DRAWS.uniform(-2, 1, 2000)
-    known = stats.f.sf(x, df1, df2)
-    far = known < 1e-100
-    np.testing.assert_allclose(f_sf(x, df1, df2)[~far], known[~far], rtol=1e-10)
-    assert f_sf([0.0, math.inf], 3, 4).tolist() == [1.0, 0.0]
 
 
 @pytest.mark.parametrize("groups", [2, 3, 5, 10, 40])
@@ -107,11 +79,3 @@ def test_the_noncentral_t():
     assert [noncentral_t_sf(x, 1.5, shift) for x, shift in ((3.0, 1e14), (-3.0, 1e14), (3.0, -1e14))] == [1.0, 1.0, 0.0]
     with pytest.raises(UsageError, match="degrees of freedom"):
         noncentral_t_sf(1.0, 0.0, 1.0)
-
-
-def test_chi_square_quantiles():
-    for p in (0.001, 0.025, 0.5, 0.975, 0.9999):
-        for df in (0.5, 1.0, 2.0, 5.5, 80.0, 3000.0):
-            assert chi2_quantile(p, df) == pytest.approx(stats.chi2.ppf(p, df), rel=1e-11)
-    with pytest.raises(UsageError, match="probability"):
-        chi2_quantile(1.0, 3.0)

@@ -12,7 +12,7 @@ from gapline.campaign.store import open_campaign
 from gapline.cli.app import run
 from gapline.package.verify import verify
 from gapline.report.facts import make_statements
-from gapline.report.methods import methods_latex, methods_markdown
+from gapline.report.statements.methods import methods_latex, methods_markdown
 from gapline.run.campaign import run_study
 
 ROWS = [(arm, i, t, z) for arm, worse in (("a", 0), ("b", 1)) for i in "ijk" for t, z in ((1, 12 + worse), (2, 11))]
@@ -50,9 +50,9 @@ def opened(*sources, **choices):
 def methods(study) -> str:
     said = make_statements(study)
     # Both forms say the same, markup aside.
-    latex = re.sub(r"\\allowbreak\{\}|\\(?=[_%&#])", "", methods_latex(study, said.facts, said.headline))
+    latex = re.sub(r"\\allowbreak\{\}|\\(?=[_%&#])", "", methods_latex(said))
     assert "not declared" in latex
-    return methods_markdown(study, said.facts, said.headline)
+    return methods_markdown(said)
 
 
 def origins(study) -> dict[str, str]:

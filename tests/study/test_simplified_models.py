@@ -10,10 +10,10 @@ import gapline as gl
 from gapline.cli.app import run
 from gapline.contract.study_file import load_contract
 from gapline.errors import ContractError
-from gapline.live.bounds import Against
-from gapline.live.live import LiveStudy
+from gapline.live.bounds import LiveReading
+from gapline.live.state import LiveStudy
 from gapline.report.facts import make_statements
-from gapline.report.methods import methods_markdown
+from gapline.report.statements.methods import methods_markdown
 from gapline.run.campaign import run_study
 from gapline.solvers import simplified_arms
 from live_studies import still
@@ -79,7 +79,7 @@ def test_it_is_tier_two_in_every_output(tmp_path, capsys, printed, more):
     assert sorted(watched["ranking"]["arms"]["squeezed"]) == ["slow", "true"]
     assert [(pair["a"], pair["b"]) for pair in watched["bounds"]["squeezed"]["pairs"]] == [("slow", "true")]
     said = make_statements(gl.open_study(study))
-    text = methods_markdown(gl.open_study(study), said.facts, said.headline)
+    text = methods_markdown(said)
     assert (
         "Descriptive (tier 2), neither ranked nor tested: quick. quick solves a simplified model: mean travel" in text
     )
@@ -141,7 +141,7 @@ def test_adapters_know_before_the_runs_what_they_solve(tmp_path, solver, options
     )
     assert simplified_arms(load_contract(tmp_path)) == ({} if model is None else {"a": model})
     # Whoever watches knows it from the first moment.
-    assert Against(tmp_path, load_contract(tmp_path)).tier_two == (() if model is None else ("a",))
+    assert LiveReading(tmp_path, load_contract(tmp_path)).tier_two == (() if model is None else ("a",))
 
 
 def test_exact_said_after_the_runs_holds_in_every_analysis_and_export(tmp_path):

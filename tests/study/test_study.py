@@ -9,10 +9,11 @@ from gapline.cli.app import run
 from gapline.contract.reading import Coverage
 from gapline.contract.study_file import load_contract
 from gapline.errors import GaplineError, IntegrityError, UsageError
+from gapline.journal.rebuild import rebuild_campaign
 from gapline.journal.register import declare, register_plan
 from gapline.report.facts import make_statements
-from gapline.report.methods import methods_markdown
-from gapline.run.campaign import rebuild_campaign, run_study
+from gapline.report.statements.methods import methods_markdown
+from gapline.run.campaign import run_study
 
 REFERENCES = {"one": 200.0, "two": 240.0}
 
@@ -272,7 +273,7 @@ def test_a_plan_registered_while_the_cells_were_moved_aside_is_not_called_frozen
     assert (opened.references[0].policy, opened.registered) == ("registered after the runs began", False)
     assert any(note.startswith("the plan was registered after the runs began: at 20") for note in opened.notes())
     text = make_statements(opened)
-    paragraph = methods_markdown(opened, text.facts, text.headline)
+    paragraph = methods_markdown(text)
     assert "a snapshot that was registered after the runs began" in paragraph
     assert "1 contrast registered after the runs began" in paragraph
     assert "The plan was registered after the runs began: at 20" in paragraph

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import gapline as gl
 from gapline.errors import TraceError
-from gapline.traces import blocks, neutral, parquet_process, table_formats
+from gapline.traces import blocks, json_lines, neutral, parquet_process
 
 NAMES = ["arm", "instance", "seed", "time", "objective", "valid", "horizon"]
 CLEAN = {
@@ -101,8 +101,7 @@ def outcome(path):
 
 
 def in_blocks(monkeypatch, size):
-    for module in (blocks, table_formats):
+    for module in (blocks, json_lines):
         monkeypatch.setattr(module, "BLOCK", size)
     monkeypatch.setattr(neutral, "SLICE", size)
-    monkeypatch.setattr(table_formats, "SLICE", size)
     monkeypatch.setattr(parquet_process, "PIECE", size)

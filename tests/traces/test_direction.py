@@ -10,7 +10,7 @@ import gapline as gl
 from gapline.cli.app import run
 from gapline.contract.tables import RunKey
 from gapline.errors import TraceError, UsageError
-from gapline.live.live import LiveStudy
+from gapline.live.state import LiveStudy
 from gapline.traces.direction import check_direction
 from live_studies import live_study, still
 

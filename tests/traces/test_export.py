@@ -13,7 +13,7 @@ from gapline.campaign.assembly import RunTrace, campaign_from_traces
 from gapline.contract.tables import RUN_KEY
 from gapline.errors import IntegrityError, UsageError
 from gapline.traces import export
-from gapline.traces.export import FORMATS, not_in_a_trace, trace_blocks, trace_table, with_senses, write_trace
+from gapline.traces.export import FORMATS, not_in_a_trace, trace_blocks, with_senses, write_trace
 from profiles import examples
 from strategies import whole_traces
 
@@ -30,7 +30,7 @@ TRANSFORMS = [(), ("shift:7.5",), ("reciprocal:3",), ("hierarchical:1000",), ("h
 
 
 def test_every_event_is_a_row_and_an_empty_run_is_one_too():
-    table = trace_table(gl.read(ROWS))
+    table = pl.concat(trace_blocks(gl.read(ROWS)))
     assert table.columns[:5] == ["arm", "instance", "seed", "time", "objective"]
     assert table["arm"].to_list() == ["a", "a", "a", "b"]
     assert table["time"].to_list() == [1.0, 2.0, 3.0, None]
@@ -148,13 +148,13 @@ def test_a_format_that_there_is_not_and_a_place_that_is_no_file_are_refused(tmp_
 def test_the_table_does_not_depend_on_its_blocks(data, most):
     runs, _ = data.draw(whole_traces())
     campaign = campaign_from_traces(RunTrace(**one) for one in runs)
-    whole = trace_table(campaign)
+    whole = pl.concat(trace_blocks(campaign))
     blocks = list(trace_blocks(campaign, most))
     assert pl.concat(blocks).equals(whole)
     assert all(block.schema == whole.schema and block.height <= 2 * most for block in blocks)
     assert max(block.height for block in blocks) - min(block.height for block in blocks) <= 1
     kept = campaign.filter(arm=runs[0]["arm"])
-    assert pl.concat(trace_blocks(kept, most)).equals(trace_table(kept.compact()))
+    assert pl.concat(trace_blocks(kept, most)).equals(pl.concat(trace_blocks(kept.compact())))
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -167,7 +167,7 @@ def test_a_table_of_many_blocks_has_the_bytes_of_one_written_whole(form, tmp_pat
     verdict = (np.arange(len(time)) % 3 > 0).astype(np.uint8)
     campaign = gl.Campaign.from_arrays(runs=runs, time=time, objective=1 / (time + 1), verdict=verdict)
     write_trace(campaign, tmp_path / f"t.{form}")
-    table = trace_table(campaign)
+    table = pl.concat(trace_blocks(campaign))
     assert table.height == 300_000
     writers = {"csv": "write_csv", "jsonl": "write_ndjson", "parquet": "write_parquet", "arrow": "write_ipc"}
     more = {"quote_style": "non_numeric"} if form == "csv" else {}

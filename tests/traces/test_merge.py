@@ -12,7 +12,7 @@ import strategies
 from gapline.campaign.columns import PartedColumn
 from gapline.contract.tables import RunKey
 from gapline.errors import TraceError
-from gapline.traces.merge import gathered, merge_campaigns
+from gapline.traces.merge import gather_parts, merge_campaigns
 
 
 def campaign(*seeds, arm="a", **more):
@@ -106,7 +106,7 @@ def test_small_campaigns_are_gathered_and_large_ones_stay_where_they_are():
     small, large = merge_campaigns(parts), merge_campaigns(parts, in_memory=2)
     assert isinstance(small.time, np.ndarray)
     assert isinstance(large.time, PartedColumn)
-    assert small.digest() == large.digest() == gathered(large).digest()
-    assert isinstance(gathered(large).time, np.ndarray)
-    assert gathered(large, in_memory=2) is large
-    assert gathered(small, in_memory=99) is small
+    assert small.digest() == large.digest() == gather_parts(large).digest()
+    assert isinstance(gather_parts(large).time, np.ndarray)
+    assert gather_parts(large, in_memory=2) is large
+    assert gather_parts(small, in_memory=99) is small

@@ -7,7 +7,7 @@ from torture.traces import fuzzed
 
 import gapline as gl
 from gapline.errors import TraceError
-from gapline.traces import blocks, neutral, table_formats
+from gapline.traces import blocks, json_lines, neutral
 from gapline.traces.neutral import neutral_format
 from traces.neutral_traces import table, write
 
@@ -248,11 +248,11 @@ def test_a_file_read_in_pieces_gives_what_it_gives_as_a_whole(size, tmp_path, mo
         if path.suffix in (".parquet", ".arrow"):
             continue
         with monkeypatch.context() as whole:
-            whole.setattr(table_formats, "BLOCK", 1 << 30)
+            whole.setattr(json_lines, "BLOCK", 1 << 30)
             whole.setattr(blocks, "BLOCK", 1 << 30)
             expected = outcome(path)
         with monkeypatch.context() as small:
-            small.setattr(table_formats, "BLOCK", size)
+            small.setattr(json_lines, "BLOCK", size)
             small.setattr(blocks, "BLOCK", size)
             got = outcome(path)
         if isinstance(expected, str):

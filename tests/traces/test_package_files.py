@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gapline.errors import GaplineError, TraceError
-from gapline.traces.package_files import look_into
+from gapline.traces.package_files import open_package
 from gapline.traces.package_source import is_package, opened_package, unpacked_package
 from hostile_packages import (
     base,
@@ -153,7 +153,7 @@ def test_limits_are_those_of_packages_and_name_what_raises_them(kind, monkeypatc
     write = zip_with if kind == "p.zip" else tar_with
     path = write(Path(kind))
     monkeypatch.setenv("GAPLINE_MOST_BYTES", "10")
-    with look_into(path) as package:
+    with open_package(path) as package:
         assert len(package.files) == 4
     monkeypatch.setenv("GAPLINE_MOST_PACKAGE_MEMBERS", "3")
     assert "expected at most 3 members, got 4 or more\nHint: GAPLINE_MOST_PACKAGE_MEMBERS raises" in refused(path)
@@ -169,7 +169,7 @@ def test_limits_are_those_of_packages_and_name_what_raises_them(kind, monkeypatc
 def test_what_lies_in_a_package_is_read_in_its_order_with_its_bits(kind):
     files = base(**{"a/b.txt": b"x" * 2_000_000, "a/run.sh": b"echo\n", "a/empty": b""})
     path = write_package(Path(kind), files, executable={"a/run.sh"})
-    with look_into(path) as package:
+    with open_package(path) as package:
         assert [file.name for file in package.files] == sorted(files)
         assert [file.name for file in package.files if file.executable] == ["a/run.sh"]
         assert {file.name: b"".join(pieces) for file, pieces in package.read()} == files

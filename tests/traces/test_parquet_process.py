@@ -43,7 +43,7 @@ def tables(data, form="parquet", most=MOST):
     with tempfile.TemporaryFile() as file:
         file.write(data)
         file.flush()
-        return list(read_tables(file, form, most)[1])
+        return list(read_tables(file, form, most))
 
 
 def test_each_question_gets_its_tables_and_one_last_line():
@@ -89,21 +89,3 @@ def test_a_text_that_stands_once_and_on_every_row_is_counted_as_often():
     answers = io.BytesIO()
     answer([Question(stored(data), "parquet", MOST)], answers)
     assert answers.getvalue() == b"end one of 2,000,000,000 bytes as columns, more than 1,073,741,824\n"
-
-
-@pytest.mark.parametrize("times", [1, 1500])
-@pytest.mark.parametrize("plain", [True, False])
-def test_texts_that_are_sent_once_per_block_are_counted_on_every_row(times, plain):
-    """12,000 rows of 300 bytes or of nothing, in two blocks or in 3,000 that share their heads."""
-    arms = (["a" * 300] * (6000 // times) + [None] * (6000 // times)) * times
-    times = pl.Series([1.0 if plain else None] * 12_000, dtype=pl.Float64)
-    data = packed("parquet", pl.DataFrame({"arm": arms, "time": times}))
-
-    def answered(most):
-        answers = io.BytesIO()
-        answer([Question(stored(data), "parquet", most, ["time"])], answers)
-        return answers.getvalue()
-
-    assert (b"heads " if plain else b"split ") in answered(1_800_000)
-    assert answered(1_800_000).endswith(b"end \n")
-    assert answered(1_799_999).endswith(b"end one of 1,800,000 bytes as columns, more than 1,799,999\n")

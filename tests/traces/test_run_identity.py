@@ -9,7 +9,7 @@ import pytest
 import gapline as gl
 from gapline.cli.app import run
 from gapline.errors import TraceError, UsageError
-from gapline.traces import blocks, table_formats
+from gapline.traces import blocks, json_lines
 
 REFUSED = "several runs seem to share one arm, instance and seed"
 FIRST = [(1, 90), (4, 80), (9, 71)]
@@ -84,7 +84,7 @@ def test_repetitions_under_one_seed_are_refused_and_numbered_where_that_is_asked
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
 def test_what_lies_in_several_blocks_is_seen_too(suffix, block, tmp_path, monkeypatch):
     monkeypatch.setattr(blocks, "BLOCK", block)
-    monkeypatch.setattr(table_formats, "BLOCK", block)
+    monkeypatch.setattr(json_lines, "BLOCK", block)
     table = rows(*((t, 900 - t) for t in range(1, 200)), *((t, 950 - t) for t in range(1, 200)))
     source = {"csv": as_csv, "jsonl": as_jsonl, "parquet": as_parquet}[suffix](table, tmp_path)
     with pytest.raises(TraceError, match="time goes back by up to 100 % of the run"):

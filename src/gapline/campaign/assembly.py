@@ -16,8 +16,8 @@ from gapline.contract.tables import RUN_KEY, RUNS, Reason, RunStatus, VerdictCod
 from gapline.errors import TraceError
 from gapline.files.scratch_arrays import scratch_array
 
-# Events of a block from which on it is copied as one, and that are looked at at once.
-_LONG, _STEP = 64, 1 << 16
+# Events of a run from which on it may stay where it is.
+_LONG = 64
 
 
 @dataclass(slots=True)
@@ -82,8 +82,6 @@ def assemble(
     *,
     run: NDArray[np.integer[Any]],
     columns: dict[str, NDArray[Any]],
-    counts: NDArray[np.int64] | None = None,
-    ends: Mapping[str, tuple[float, float]] | None = None,
     reasons: Sequence[str] | NDArray[Any] | pl.Series | None = None,
     sources: Sequence[str] = (),
     facts: Mapping[str, str] | None = None,
@@ -91,64 +89,69 @@ def assemble(
     problem_count: int | None = None,
     notes: Sequence[str] = (),
     out_of_order: Callable[..., None] | None = None,
+    in_place: bool = False,
 ) -> Campaign:
     """Order runs by key and events by time, reject and count.
 
-    Event k belongs to row `run[k]` of `runs`; where there are `counts`, block k of so many events does. `ends` are the
-    least and the greatest stamp and objective, where they are known. Before the events of a run are sorted by time,
-    `out_of_order` is called with the run of each event and the columns, both in the order of the source.
+    Event k belongs to row `run[k]` of `runs`. Before the events of a run are sorted by time, `out_of_order` is called
+    with the run of each event and the columns, both in the order of the source. With `in_place`, long runs that are
+    whole stay where they are, in whatever order: nothing has to be moved.
     """
     order = runs.select(RUN_KEY).with_row_index("_row").sort(RUN_KEY)["_row"].to_numpy()
     # Half the memory of 64 bits, and no campaign has two billion runs.
     number = np.argsort(order).astype(np.int32)
     size = len(columns["time"])
-    events = _Events(number[run] if len(run) else run.astype(np.int32), counts)
+    run = number[run] if len(run) else run.astype(np.int32)
     codes, names = _encode_reasons(reasons)
-    codes, names = _reject_unusable(columns, codes, names, ends)
+    codes, names = _reject_unusable(columns, codes, names)
 
     time = columns["time"]
-    # Where the time does not go on: mostly there alone where another run begins, and where it stands still.
     # No comparison with NaN is true: what has none sorts last inside its run, which is where `Campaign` wants it.
-    stops = events.within(_neighbours(lambda before, after: ~(after > before), time))
-    falls = stops[~(time[stops + 1] >= time[stops])]
+    starts = _starts_of_blocks(run)
+    falls = np.flatnonzero(~(time[1:] >= time[:-1]))
+    falls = falls[run[falls + 1] == run[falls]]
     # Counted before sorting: afterwards nothing shows that the source was out of order.
     unordered = int(np.count_nonzero(time[falls + 1] < time[falls]))
-    # Most sources are in order already, or their runs are: sorting a large trace costs more than reading it.
-    if len(falls) or not (events.in_order or events.whole_blocks):
+    blocks = run[starts]
+    in_order = bool(np.all(blocks[1:] >= blocks[:-1]))
+    whole = in_place and len(blocks) * _LONG <= size and len(np.unique(blocks)) == len(blocks)
+    # Most sources are in order already: sorting a large trace costs more than reading it.
+    if len(falls) or not (in_order or whole):
         told = None if out_of_order is None else partial(out_of_order, columns=dict(columns))
-        places, events = events.ordered(time, backwards=len(falls) > 0, out_of_order=told)
+        places = _sort(run, starts, time, backwards=len(falls) > 0, out_of_order=told)
         del told
         codes = None if codes is None else _take(codes, places)
         # One after the other: what is out of order is let go of as soon as it is in order.
         del time
         columns = {name: _take(columns.pop(name), places) for name in list(columns)}
-        stops = events.within(_neighbours(np.equal, columns["time"]))
+        run = _take(run, places)
+        starts = _starts_of_blocks(run)
     time, objective, verdict = columns["time"], columns["objective"], columns["verdict"]
     # Counted, not removed: a candidate that stands twice changes no envelope, but it may mean a log read twice.
-    twice = stops[time[stops + 1] == time[stops]]
+    twice = np.flatnonzero(time[1:] == time[:-1])
+    twice = twice[run[twice + 1] == run[twice]]
     duplicate = int(np.count_nonzero(objective[twice + 1] == objective[twice]))
-    count = events.count_in(len(order))
-    table = runs[order].with_columns(count=pl.Series(count), first=pl.Series(events.first_in(count)))
+    count = np.bincount(run, minlength=len(order))
+    first = np.cumsum(count) - count
+    first[run[starts]] = starts
+    table = runs[order].with_columns(count=pl.Series(count), first=pl.Series(first))
     endless = pl.Series([np.inf] * table.height, dtype=pl.Float64)
     horizon = table.get_column("horizon", default=endless).cast(pl.Float64).fill_null(np.inf).to_numpy()
     # Mostly no verdict is that of a bound, and there is no need to look at each.
     is_candidate = verdict != VerdictCode.BOUND if size and verdict.max() >= VerdictCode.BOUND else None
+    own = run if is_candidate is None else run[is_candidate]
     if codes is not None and codes.any():
         columns["reason"] = codes
     diagnostics = Diagnostics(
         sources=tuple(sources),
         runs=table.height,
-        empty=int(
-            np.count_nonzero(
-                (count if is_candidate is None else _count_in(events.runs()[is_candidate], len(order))) == 0
-            )
-        ),
+        empty=int(np.count_nonzero(np.bincount(own, minlength=len(order)) == 0)),
         candidates=size if is_candidate is None else int(np.count_nonzero(is_candidate)),
         rejected=count_reasons(verdict, codes, names),
         unchecked=count_codes(verdict, VerdictCode.UNCHECKED),
         unordered=unordered,
         duplicate=duplicate,
-        late=_count_late(time, horizon, events, is_candidate, None if ends is None else ends["time"][1]),
+        late=_count_late(time, horizon, run, is_candidate),
         problems=tuple(problems[:MOST_PROBLEMS]),
         problem_count=len(problems) if problem_count is None else problem_count,
         notes=tuple(notes),
@@ -160,123 +163,52 @@ def assemble(
         raise TraceError(where + error.message, hint=error.hint) from None
 
 
-class _Events:
-    """Which run each event belongs to: one by one, or by blocks where these are long."""
-
-    def __init__(self, run: NDArray[np.int32], counts: NDArray[np.int64] | None = None) -> None:
-        if counts is not None and len(counts) * _LONG > int(counts.sum()):
-            run, counts = np.repeat(run, counts), None
-        elif counts is not None and len(run):
-            # A run that lies across two tables of a file is one block.
-            begins = np.concatenate(([0], np.flatnonzero(run[1:] != run[:-1]) + 1))
-            run, counts = run[begins], np.add.reduceat(counts, begins)
-        self._run, self._counts = run, counts
-        self._ends = None if counts is None else np.cumsum(counts)
-
-    def runs(self) -> NDArray[np.int32]:
-        """Return the run of each event."""
-        return self._run if self._counts is None else np.repeat(self._run, self._counts)
-
-    @property
-    def in_order(self) -> bool:
-        """Whether the runs do not go back."""
-        return bool(np.all(self._run[1:] >= self._run[:-1]))
-
-    @property
-    def whole_blocks(self) -> bool:
-        """Whether each run is one long block: these may lie in any order, and nothing has to be moved."""
-        return self._counts is not None and len(np.unique(self._run)) == len(self._run)
-
-    def within(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return those of some events whose next one is of the same run."""
-        same: NDArray[np.bool_] = self._of(places + 1) == self._of(places)
-        return places[same]
-
-    def _of(self, places: NDArray[np.int64]) -> NDArray[np.int32]:
-        blocks = places if self._ends is None else np.searchsorted(self._ends, places, side="right")
-        return self._run.take(blocks)
-
-    def count_in(self, runs: int) -> NDArray[np.int64]:
-        """Return how many events each run has, once they are in order."""
-        if self._counts is None:
-            return _count_in(self._run, runs)
-        return np.bincount(self._run, self._counts, runs).astype(np.int64)
-
-    def first_in(self, count: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return where each run begins, of which it is known how many events they have."""
-        first: NDArray[np.int64] = np.cumsum(count) - count
-        if self._ends is not None and self._counts is not None and not self.in_order:
-            first[self._run] = self._ends - self._counts
-        return first
-
-    def ordered(
-        self,
-        time: NDArray[np.float64],
-        *,
-        backwards: bool,
-        out_of_order: Callable[[NDArray[np.int32]], None] | None = None,
-    ) -> tuple[list[slice] | NDArray[np.int64], "_Events"]:
-        """Return the events by run and time, as their places and as they are then."""
-        run = self._run
-        ends = np.append(np.flatnonzero(run[1:] != run[:-1]) + 1, len(run)) if self._ends is None else self._ends
-        starts = np.concatenate(([0], ends[:-1]))
-        blocks = run[starts] if self._counts is None else run
-        order = _sort_stably(blocks)
-        starts, ends, blocks = starts[order], ends[order], blocks[order]
-        # A block that begins before the one before it ended: then the events themselves have to be sorted.
-        if backwards or np.any((blocks[1:] == blocks[:-1]) & ~(time[starts[1:]] >= time[ends[:-1] - 1])):
-            run = self.runs()
-            if out_of_order is not None:
-                out_of_order(run)
-            places = np.lexsort((time, run))
-            return places, _Events(run[places])
-        return _places(starts, ends - starts), _Events(blocks, ends - starts)
+def _starts_of_blocks(run: NDArray[Any]) -> NDArray[np.int64]:
+    """Return where each block of events of one run begins."""
+    return np.concatenate(([0], np.flatnonzero(run[1:] != run[:-1]) + 1))[: len(run)]
 
 
-def _neighbours(
-    compare: Callable[[NDArray[Any], NDArray[Any]], NDArray[np.bool_]], column: NDArray[Any]
-) -> NDArray[np.int64]:
-    """Return the places whose number stands in a relation to the next; in pieces, for which no memory is new."""
-    found = [
-        np.flatnonzero(compare(column[start : end - 1], column[start + 1 : end])) + start
-        for start in range(0, len(column), _STEP)
-        for end in [min(start + _STEP + 1, len(column))]
-    ]
-    return np.concatenate(found) if found else np.zeros(0, np.int64)
-
-
-def _count_in(run: NDArray[Any], runs: int) -> NDArray[np.int64]:
-    """Return how many events each run has; the numbers of their runs do not go back."""
-    return np.diff(np.searchsorted(run, np.arange(runs + 1, dtype=np.int32)))
-
-
-def _count_late(
+def _sort(
+    run: NDArray[Any],
+    starts: NDArray[np.int64],
     time: NDArray[np.float64],
-    horizon: NDArray[np.float64],
-    events: _Events,
-    is_candidate: NDArray[np.bool_] | None,
-    last: float | None,
-) -> int:
-    # Mostly the last stamp of all is not: then there is no need to look at each.
-    if not len(time) or (time.max() if last is None else last) <= horizon.min():
-        return 0
-    late = time > horizon[events.runs()]
-    return int(np.count_nonzero(late if is_candidate is None else late & is_candidate))
+    *,
+    backwards: bool,
+    out_of_order: Callable[[NDArray[np.int32]], None] | None,
+) -> NDArray[np.int64]:
+    """Return the places of the events, whose blocks begin at `starts`, by run and time.
 
-
-def _places(starts: NDArray[np.int64], counts: NDArray[np.int64]) -> list[slice] | NDArray[np.int64]:
-    """Return the places of the events of blocks: as slices where these are long, else one by one."""
-    if len(starts) * _LONG <= int(counts.sum()):
-        return [slice(start, end) for start, end in zip(starts.tolist(), (starts + counts).tolist(), strict=True)]
+    `backwards` says that time goes back inside of some block.
+    """
+    ends = np.append(starts[1:], len(run))
+    order = _sort_stably(run[starts])
+    starts, ends = starts[order], ends[order]
+    again = run[starts[1:]] == run[starts[:-1]]
+    # A block that begins before the one before it ended: then the events themselves have to be sorted.
+    if backwards or np.any(again & ~(time[starts[1:]] >= time[ends[:-1] - 1])):
+        if out_of_order is not None:
+            out_of_order(run)
+        return np.lexsort((time, run))
+    counts = ends - starts
     places: NDArray[np.int64] = np.repeat(starts - (np.cumsum(counts) - counts), counts)
     places += np.arange(len(places))
     return places
 
 
-def _take(column: NDArray[Any], places: list[slice] | NDArray[np.int64]) -> NDArray[Any]:
-    if isinstance(places, list):
-        size = sum(place.stop - place.start for place in places)
-        return np.concatenate([column[place] for place in places], out=scratch_array(size, column.dtype))
+def _count_late(
+    time: NDArray[np.float64],
+    horizon: NDArray[np.float64],
+    run: NDArray[Any],
+    is_candidate: NDArray[np.bool_] | None,
+) -> int:
+    # Mostly the last stamp of all is not: then there is no need to look at each.
+    if not len(time) or time.max() <= horizon.min():
+        return 0
+    late = time > horizon[run]
+    return int(np.count_nonzero(late if is_candidate is None else late & is_candidate))
+
+
+def _take(column: NDArray[Any], places: NDArray[np.int64]) -> NDArray[Any]:
     # "clip" writes into the target: else the result would be held beside it.
     return np.take(column, places, out=scratch_array(len(places), column.dtype), mode="clip")
 
@@ -303,24 +235,22 @@ def _encode_reasons(
     return codes.to_numpy().astype(np.uint8), names
 
 
-def _is_within(ends: tuple[float, float], least: float) -> bool:
+def _is_within(column: NDArray[np.float64], least: float) -> bool:
     """Say whether all numbers are finite and none is below the least."""
     # Where there is a NaN, it is both the least and the greatest, and no comparison with it is true.
-    return bool(least <= ends[0] and ends[1] < np.inf)
+    return bool(least <= column.min() and column.max() < np.inf)
 
 
 def _reject_unusable(
     columns: dict[str, NDArray[Any]],
     codes: NDArray[np.uint8] | None,
     names: tuple[str, ...],
-    ends: Mapping[str, tuple[float, float]] | None,
 ) -> tuple[NDArray[np.uint8] | None, tuple[str, ...]]:
     """Turn candidates whose stamp or objective is no usable number into counted rejections."""
     time, objective = columns["time"], columns["objective"]
     if not len(time):
         return codes, names
-    known = ends or {"time": (time.min(), time.max()), "objective": (objective.min(), objective.max())}
-    if _is_within(known["time"], 0) and _is_within(known["objective"], -np.finfo(np.float64).max):
+    if _is_within(time, 0) and _is_within(objective, -np.finfo(np.float64).max):
         return codes, names
     verdict = columns["verdict"] = columns["verdict"].copy()
     accepted = (verdict == VerdictCode.VALID) | (verdict == VerdictCode.UNCHECKED)

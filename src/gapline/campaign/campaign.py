@@ -340,7 +340,8 @@ class Campaign(Shown):
         if self.interrupted:
             state.update(msgspec.json.encode(["interrupted", *sorted(self.interrupted)]))
         for name in names:
-            for text in _listed(order[name]):
+            cells = order[name]
+            for text in _json_list(cells[part].to_list() for part in spans(len(cells), most=1 << 16)):
                 state.update(text)
         for name, column in sorted(self.columns.items()):
             if name == "reason":
@@ -351,7 +352,8 @@ class Campaign(Shown):
         if self.reason is not None:
             names_by_code = np.array(self.reasons, dtype=object)
             for first, count in order.select("first", "count").iter_rows():
-                for text in _encoded(self.reason[first : first + count], names_by_code):
+                codes = self.reason[first : first + count]
+                for text in _json_list(names_by_code[codes[part]].tolist() for part in spans(count, most=1 << 20)):
                     state.update(text)
         return "sha256:" + state.hexdigest()
 
@@ -405,19 +407,11 @@ def slices_of(runs: pl.DataFrame, most: int = 1 << 20) -> Iterator[tuple[int, in
         yield from ((start, min(start + most, high)) for start in range(low, high, most))
 
 
-def _encoded(codes: Column, names: Column, *, step: int = 1 << 20) -> Iterator[bytes]:
-    """Yield the JSON list of the names that codes stand for, in pieces: that of a long run is larger than itself."""
+def _json_list(pieces: Iterable[list[Any]]) -> Iterator[bytes]:
+    """Yield a JSON list in pieces: as objects, or as one text, it is larger than what it is taken of."""
     yield b"["
-    for start in range(0, len(codes), step):
-        yield (b"," if start else b"") + msgspec.json.encode(names[codes[start : start + step]].tolist())[1:-1]
-    yield b"]"
-
-
-def _listed(column: pl.Series, *, step: int = 1 << 16) -> Iterator[bytes]:
-    """Yield the JSON list of a column of the runs, in pieces: as objects it is larger than all of the table."""
-    yield b"["
-    for start in range(0, len(column), step):
-        yield (b"," if start else b"") + msgspec.json.encode(column[start : start + step].to_list())[1:-1]
+    for number, piece in enumerate(pieces):
+        yield (b"," if number else b"") + msgspec.json.encode(piece)[1:-1]
     yield b"]"
 
 

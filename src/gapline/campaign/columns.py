@@ -30,7 +30,7 @@ class PartedColumn:
 
     ndim = 1
 
-    def __init__(self, parts: "Sequence[NDArray[Any] | Recoded]") -> None:
+    def __init__(self, parts: Sequence[NDArray[Any]]) -> None:
         self.parts = tuple(parts)
         self.offsets: Integers = np.concatenate(([0], np.cumsum([len(part) for part in self.parts]))).astype(np.int64)
         self.dtype = self.parts[0].dtype if self.parts else np.dtype(np.float64)
@@ -94,34 +94,6 @@ class PartedColumn:
 
     def _from(self, first: int, last: int) -> Iterator[tuple[int, int]]:
         return ((k, int(self.offsets[k])) for k in range(first, last + 1))
-
-
-class Recoded:
-    """A part of a column of codes that are read as other codes; nothing is translated before it is read.
-
-    >>> Recoded(np.array([1, 2, 1], np.uint8), np.array([0, 5, 3], np.uint8))[1:].tolist()
-    [3, 5]
-    """
-
-    def __init__(self, codes: NDArray[np.uint8], meant: NDArray[np.uint8]) -> None:
-        self._codes, self._meant = codes, meant
-        self.dtype = meant.dtype
-
-    def __len__(self) -> int:
-        return len(self._codes)
-
-    def __getitem__(self, key: Any) -> Any:
-        return self._meant[self._codes[key]]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self[:])
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.asarray(self[:], dtype)
-
-    def max(self) -> Any:
-        """Return the largest code, though no candidate may have it."""
-        return self._meant.max()
 
 
 def part_edges(column: "NDArray[Any] | PartedColumn") -> Integers:

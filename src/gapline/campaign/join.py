@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from gapline.campaign.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campaign
-from gapline.campaign.columns import MappedFile, PartedColumn, Recoded
+from gapline.campaign.columns import MappedFile, PartedColumn
 from gapline.campaign.diagnostics import Diagnostics
-from gapline.campaign.runs_table import check_parts, complete_runs
-from gapline.contract.tables import CARRIED, RUN_KEY, RunKey
+from gapline.campaign.runs_table import check_parts, complete_runs, twin_runs
+from gapline.contract.tables import CARRIED, RUN_KEY
 from gapline.errors import TraceError, listing
+from gapline.files.scratch_arrays import scratch_array, spans
 from gapline.text import counted
 
 # Codes are bytes; some are left for the reasons that a reader adds itself.
@@ -21,7 +23,7 @@ OTHER_REASON = "other reasons"
 
 
 def join_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
-    """Put campaigns with disjoint runs into one, in the order of the run keys, and copy no column.
+    """Put campaigns with disjoint runs into one, in the order of the run keys, and copy no column but codes of reasons.
 
     Runs that clash, or facts that differ, are listed and refused. A cell that was interrupted in one and ran to the end
     in another is a run, and a recording that never closed gives way to another one of the same run. What is said of a
@@ -51,7 +53,11 @@ def join_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
         rows = complete_runs(joined_runs(tables, [len(one.time) for one in campaigns]), candidates=None)
     except TraceError:
         # It is seen there that some run stands twice, but not that it comes from two sources.
-        _refuse_twins(pl.concat([campaign.runs.select(RUN_KEY) for campaign in campaigns]))
+        if twins := twin_runs(pl.concat([campaign.runs.select(RUN_KEY) for campaign in campaigns])):
+            raise TraceError(
+                f"merge: expected disjoint runs, got {len(twins)} in more than one source: {listing(twins)}",
+                hint="give repeated runs a seed each, rename an arm, or leave one source out",
+            ) from None
         raise
     check_parts(rows.table, columns)
     running = {key for campaign in campaigns for key in campaign.running}
@@ -163,8 +169,16 @@ def _parts(campaign: Campaign, codes: list[int], name: str) -> list[Any]:
         # One value that is read over and over: it takes no memory.
         return [np.broadcast_to(blank, (len(part),)) for part in _arrays(campaign.time)]
     if name == "reason" and codes != list(range(len(codes))):
-        return [Recoded(part, np.array(codes, np.uint8)) for part in _arrays(column)]
+        campaign.check_files()
+        return [_translated(part, np.array(codes, np.uint8)) for part in _arrays(column)]
     return list(_arrays(column))
+
+
+def _translated(column: NDArray[np.uint8], meant: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    out = scratch_array(len(column), np.uint8)
+    for part in spans(len(column)):
+        out[part] = meant[column[part]]
+    return out
 
 
 def _arrays(column: Any) -> tuple[Any, ...]:
@@ -173,16 +187,6 @@ def _arrays(column: Any) -> tuple[Any, ...]:
 
 def _files(campaign: Campaign) -> tuple[tuple[MappedFile, ...], ...]:
     return campaign.files or ((),) * len(_arrays(campaign.time))
-
-
-def _refuse_twins(keys: pl.DataFrame) -> None:
-    twins = keys.group_by(RUN_KEY).len().filter(pl.col("len") > 1).sort(RUN_KEY)
-    if twins.height:
-        clashing = listing(str(RunKey(*row)) for row in twins.select(RUN_KEY).iter_rows())
-        raise TraceError(
-            f"merge: expected disjoint runs, got {twins.height} in more than one source: {clashing}",
-            hint="give repeated runs a seed each, rename an arm, or leave one source out",
-        )
 
 
 def _with_its_notes(campaign: Campaign) -> Campaign:

@@ -6,11 +6,9 @@ everything is verified; nothing of the columns is copied.
 
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import msgspec
 
 from gapline.campaign.campaign import Campaign
 from gapline.campaign.join import join_campaigns
@@ -22,28 +20,16 @@ from gapline.campaign.store import (
     PARTED_SCHEMA,
     check_seal,
     fill_directory,
-    is_part,
+    manifest_parts,
     open_plain,
     read_manifest,
     refuse_to_replace,
     write_manifest,
 )
 from gapline.contract.layout import MANIFEST
-from gapline.errors import IntegrityError, TraceError, listing
+from gapline.errors import IntegrityError, TraceError
 from gapline.files.atomic_write import replace_directory, write_atomically
 from gapline.files.open_file import open_regular
-
-
-class _Part(msgspec.Struct):
-    """What the manifest of the whole says of a part."""
-
-    seal: str
-    runs: int
-    candidates: int
-
-
-class _Parts(msgspec.Struct):
-    parts: dict[str, _Part]
 
 
 class Part(NamedTuple):
@@ -89,7 +75,7 @@ def save_parts(parts: Sequence[Part], directory: Path, *, overwrite: bool = Fals
             place.chmod(0o755)
             manifest = read_manifest(place)
             listed[place.name] = {name: manifest.get(name) for name in ("seal", "runs", "candidates")}
-        whole = _join(folder, sorted(listed, key=_number), verify=False)
+        whole = _join(folder, listed, verify=False)
         digest = whole.digest()
         counts = {"runs": len(whole), "candidates": whole.candidates}
         write_manifest(folder, {"schema": PARTED_SCHEMA, **counts, "digest": digest, "parts": listed})
@@ -103,39 +89,27 @@ def part_folders(folder: Path) -> list[Path]:
     manifest = read_manifest(folder)
     if manifest["schema"] != PARTED_SCHEMA:
         return [folder]
-    return [folder / name for name in sorted(_stated(folder, manifest), key=_number)]
+    return [folder / name for name in manifest_parts(folder, manifest)]
 
 
 def open_parts(folder: Path, manifest: dict[str, Any], *, verify: bool) -> Campaign:
     """Open a directory with parts; what is wrong with one of them names it."""
     if verify:
         check_seal(folder, manifest)
-    stated = _stated(folder, manifest)
+    stated = manifest_parts(folder, manifest)
     if verify:
         _verify_parts(folder, stated)
-    return _join(folder, sorted(stated, key=_number), verify=verify)
+    return _join(folder, stated, verify=verify)
 
 
 def strays_in_parts(folder: Path, manifest: dict[str, Any]) -> list[str]:
     """Return what lies in the place of a campaign's own files and is none, in its directory and in its parts."""
-    stated = _stated(folder, manifest)
+    stated = manifest_parts(folder, manifest)
     parts = [folder / name for name in stated if (folder / name).is_dir()]
     return [*_strays(folder, stated), *(f"{part.name}/{name}" for part in parts for name in _strays_of_part(part))]
 
 
-def _stated(folder: Path, manifest: dict[str, Any]) -> dict[str, _Part]:
-    try:
-        parts = msgspec.convert(manifest, _Parts).parts
-    except msgspec.ValidationError as error:
-        raise TraceError(f"{folder / MANIFEST}: expected a list of parts, got {error}", hint=ANEW) from None
-    # A name is looked up in this directory alone, whatever a manifest says.
-    if not parts or not all(map(is_part, parts)):
-        said = listing(repr(name) for name in parts if not is_part(name)) or "none"
-        raise TraceError(f"{folder / MANIFEST}: expected parts named part-0000 and so on, got {said}", hint=ANEW)
-    return parts
-
-
-def _verify_parts(folder: Path, stated: dict[str, _Part]) -> None:
+def _verify_parts(folder: Path, stated: Mapping[str, Any]) -> None:
     """Compare the seal of each part with the one that is stated for it, before any of them is read."""
     differing = []
     for name, part in stated.items():
@@ -170,7 +144,7 @@ def _strays_of_part(place: Path) -> list[str]:
     return sorted(path.name for path in place.iterdir() if path.name not in known)
 
 
-def _join(folder: Path, names: list[str], *, verify: bool) -> Campaign:
+def _join(folder: Path, names: Iterable[str], *, verify: bool) -> Campaign:
     parts = []
     for name in names:
         manifest = read_manifest(folder / name)
@@ -181,10 +155,6 @@ def _join(folder: Path, names: list[str], *, verify: bool) -> Campaign:
         return join_campaigns(parts)
     except TraceError as error:
         raise TraceError(f"{folder}: {error.message}", hint=error.hint) from error
-
-
-def _number(name: str) -> int:
-    return int(name.removeprefix("part-"))
 
 
 def _take_over(source: Path, place: Path) -> list[bool]:

@@ -6,21 +6,20 @@ counts. A copy lies in a scratch directory until the process ends.
 
 import atexit
 import errno
-import json
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from gapline.campaign.store import PART
+from gapline.campaign.store import OUR_FILES, check_manifest, file_digest, manifest_parts, read_manifest
 from gapline.contract.layout import CARRIED_REFERENCES, MANIFEST
 from gapline.errors import EnvironmentLacksError, GaplineError, IntegrityError, TraceError, listing
-from gapline.files.open_file import read_regular
+from gapline.files.archives import naming_archive
 from gapline.files.scratch_arrays import scratch_place
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -66,7 +65,7 @@ def local_path(source: str | Path) -> Path:
 
 def url_of(folder: Path) -> str | None:
     """Return the URL that a directory of this process is a copy of; None for any other directory."""
-    return next((url for url, (copy, _) in _copies.items() if copy == folder and " " not in url), None)
+    return next((url for url, (copy, _) in _copies.items() if copy == folder), None)
 
 
 def matching_urls(url: str) -> list[str]:
@@ -107,8 +106,8 @@ def _fetch_file(store: _Store) -> Path:
     return target
 
 
-def fetch_campaign(url: str, *, parts: Sequence[str] | None = None) -> Path:
-    """Copy a campaign directory, or some parts of one that has parts, and return where the copy is.
+def fetch_campaign(url: str) -> Path:
+    """Copy a campaign directory and return where the copy is.
 
     Raises
     ------
@@ -120,7 +119,6 @@ def fetch_campaign(url: str, *, parts: Sequence[str] | None = None) -> Path:
         When a package or credentials are missing, or the store does not answer.
     """
     store = _open(url)
-    key = url if parts is None else f"{url} {' '.join(parts)}"
     for left in reversed(range(_TRIES)):
         place = _new_place()
         folder = place / (PurePosixPath(store.root).name or "campaign")
@@ -128,10 +126,10 @@ def fetch_campaign(url: str, *, parts: Sequence[str] | None = None) -> Path:
             folder.mkdir()
             _get(store.below(MANIFEST), folder / MANIFEST, missing=_no_campaign(store))
             stated = (folder / MANIFEST).read_bytes()
-            if (known := _known(key, stated)) is not None:
+            if (known := _known(url, stated)) is not None:
                 shutil.rmtree(place, ignore_errors=True)
                 return known
-            _fetch_listed(store, folder, parts)
+            _fetch_listed(store, folder)
         except BaseException as error:
             # Another campaign may have taken the place of this one meanwhile.
             replaced = left and isinstance(error, IntegrityError | TraceError) and _was_replaced(store, folder)
@@ -139,21 +137,22 @@ def fetch_campaign(url: str, *, parts: Sequence[str] | None = None) -> Path:
             if replaced:
                 continue
             raise
-        _copies[key] = (folder, stated)
+        _copies[url] = (folder, stated)
         return folder
     raise AssertionError("the last try ends by itself")
 
 
-def _fetch_listed(store: _Store, folder: Path, parts: Sequence[str] | None) -> None:
+def _fetch_listed(store: _Store, folder: Path) -> None:
     """Fetch what the manifest of a folder lists: its files, or its parts with theirs."""
-    manifest = _manifest(store, folder)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         try:
-            if not isinstance(manifest.get("parts"), dict):
-                jobs = [*_files_of(store, folder, manifest)]
+            with naming_archive(folder, store.url):
+                manifest = read_manifest(folder)
+                parts = manifest_parts(folder, manifest) if "parts" in manifest else None
+            if parts is None:
+                jobs = [*_files_of(store, folder)]
             else:
-                chosen = _chosen(store, manifest["parts"], parts)
-                heads = [(store.below(name), folder / name, manifest["parts"][name]) for name in chosen]
+                heads = [(store.below(name), folder / name, part.seal) for name, part in sorted(parts.items())]
                 jobs = [job for found in pool.map(lambda head: _part(*head), heads) for job in found]
             for _ in pool.map(lambda job: _get_verified(*job), jobs):
                 pass
@@ -165,53 +164,26 @@ def _fetch_listed(store: _Store, folder: Path, parts: Sequence[str] | None) -> N
         _get(carried, folder / CARRIED_REFERENCES)
 
 
-def _chosen(store: _Store, listed: dict[str, Any], parts: Sequence[str] | None) -> list[str]:
-    """Return the parts to fetch; a name is looked up in this directory alone, whatever a manifest says."""
-    if wrong := [name for name in listed if not PART.fullmatch(name)]:
-        raise TraceError(f"{store.below(MANIFEST).url}: expected parts named part-0000 and so on, got {listing(wrong)}")
-    chosen = sorted(listed) if parts is None else list(parts)
-    if absent := [name for name in chosen if name not in listed]:
-        raise TraceError(f"{store.url}: expected one of its {len(listed)} parts, got {listing(absent)}")
-    return chosen
-
-
-def _part(store: _Store, folder: Path, stated: Any) -> Iterable[tuple[_Store, Path, str]]:
+def _part(store: _Store, folder: Path, seal: str) -> Iterable[tuple[_Store, Path, str]]:
     """Fetch the manifest of a part; return what it lists."""
     folder.mkdir()
     _get(store.below(MANIFEST), folder / MANIFEST)
-    manifest = _manifest(store, folder)
-    seal = stated.get("seal") if isinstance(stated, dict) else None
-    if manifest.get("seal") != seal:
-        raise IntegrityError(f"{store.url}: expected the part with the seal {seal}, got {manifest.get('seal')}")
-    return _files_of(store, folder, manifest)
+    with naming_archive(folder, store.url):
+        found = read_manifest(folder).get("seal")
+    if found != seal:
+        raise IntegrityError(f"{store.url}: expected the part with the seal {seal}, got {found}")
+    return _files_of(store, folder)
 
 
-def _manifest(store: _Store, folder: Path) -> dict[str, Any]:
-    where = store.below(MANIFEST).url
-    try:
-        manifest = json.loads(read_regular(folder / MANIFEST))
-    except (OSError, ValueError, RecursionError) as error:
-        raise TraceError(f"{where}: expected JSON, got {error}") from None
-    if not isinstance(manifest, dict):
-        raise TraceError(f"{where}: expected the manifest of a campaign, got {type(manifest).__name__}")
-    return manifest
-
-
-def _files_of(store: _Store, folder: Path, manifest: dict[str, Any]) -> Iterable[tuple[_Store, Path, str]]:
-    from gapline.campaign.store import OUR_FILES
-
-    files = manifest.get("files")
-    where = store.below(MANIFEST).url
-    if not isinstance(files, dict):
-        raise TraceError(f"{where}: expected the manifest of a campaign with its `files`, got none")
+def _files_of(store: _Store, folder: Path) -> Iterable[tuple[_Store, Path, str]]:
+    with naming_archive(folder, store.url):
+        files = check_manifest(folder, read_manifest(folder)).files
     if strange := sorted(set(files) - OUR_FILES):
-        raise IntegrityError(f"{where}: expected files of a campaign, got {listing(strange)}")
-    return [(store.below(name), folder / name, str(digest)) for name, digest in files.items()]
+        raise IntegrityError(f"{store.below(MANIFEST).url}: expected files of a campaign, got {listing(strange)}")
+    return [(store.below(name), folder / name, digest) for name, digest in files.items()]
 
 
 def _get_verified(store: _Store, target: Path, digest: str) -> None:
-    from gapline.campaign.store import file_digest
-
     _get(store, target)
     found = file_digest(target)
     if found != digest:

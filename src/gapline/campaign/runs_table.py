@@ -76,13 +76,17 @@ def check_parts(table: pl.DataFrame, columns: Mapping[str, NDArray[Any]]) -> Non
         raise TraceError(f"runs table: expected each run inside one part, got across two: {names}")
 
 
+def twin_runs(runs: pl.DataFrame) -> list[str]:
+    """Return the runs that are there more than once."""
+    twins = runs.group_by(RUN_KEY).len().filter(pl.col("len") > 1).sort(RUN_KEY)
+    return [str(RunKey(*row)) for row in twins.select(RUN_KEY).iter_rows()]
+
+
 def _check_run_values(rows: Numbered) -> None:
     """Refuse duplicate keys, statuses nobody knows and horizons that are not positive and finite."""
     table = rows.table
     if rows.by(*RUN_KEY).size < table.height:
-        twins = table.group_by(RUN_KEY).len().filter(pl.col("len") > 1).sort(RUN_KEY)
-        names = listing(str(RunKey(*row)) for row in twins.select(RUN_KEY).iter_rows())
-        raise TraceError(f"expected each run once, got duplicates: {names}")
+        raise TraceError(f"expected each run once, got duplicates: {listing(twin_runs(table))}")
     known = [status.value for status in RunStatus]
     if sum(count_words(table, "status", known).values()) < table.height:
         strange = table.filter(~pl.col("status").is_in(known))["status"].unique().to_list()

@@ -35,7 +35,7 @@ SCHEMA = "gapline.campaign/1"
 # Of a directory with parts; those without are written as ever.
 PARTED_SCHEMA = "gapline.campaign/2"
 RUNS_FILE = "runs.parquet"
-PART = re.compile(r"part-[0-9]{4,9}")
+_PART = re.compile(r"part-[0-9]{4,9}")
 OUR_FILES = frozenset({MANIFEST, RUNS_FILE, *(f"{name}.npy" for name in (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS))})
 _NEEDED = (RUNS_FILE, *(f"{name}.npy" for name in REQUIRED_COLUMNS))
 # What NumPy writes before the entries of a column; a file without entries cannot be mapped.
@@ -66,7 +66,7 @@ def is_campaign_file(name: str) -> bool:
 
 def is_part(name: str) -> bool:
     """Say whether a directory of this name in a campaign's is a part of it."""
-    return PART.fullmatch(name) is not None
+    return _PART.fullmatch(name) is not None
 
 
 class _Manifest(msgspec.Struct):
@@ -77,6 +77,18 @@ class _Manifest(msgspec.Struct):
     facts: dict[str, str] = {}
     diagnostics: Diagnostics = Diagnostics()
     interrupted: tuple[RunKey, ...] = ()
+
+
+class _Part(msgspec.Struct):
+    """What the manifest of the whole says of a part."""
+
+    seal: str
+    runs: int
+    candidates: int
+
+
+class _Parts(msgspec.Struct):
+    parts: dict[str, _Part]
 
 
 def file_digest(path: Path) -> str:
@@ -157,7 +169,7 @@ def refuse_to_replace(directory: Path, *, overwrite: bool) -> None:
 
             strays = strays_in_parts(directory, manifest)
         else:
-            strays = _unlisted(directory, _stated(directory, manifest).files)
+            strays = _unlisted(directory, check_manifest(directory, manifest).files)
             strays += sorted(path.name for path in directory.iterdir() if is_part(path.name))
     except TraceError as error:
         raise TraceError(
@@ -217,7 +229,7 @@ def open_plain(folder: Path, manifest: dict[str, Any], *, verify: bool) -> Campa
     # Before anything is parsed: what the readers below see is what was written.
     if verify:
         verify_campaign(folder, manifest)
-    return _load(folder, _stated(folder, manifest))
+    return _load(folder, check_manifest(folder, manifest))
 
 
 def _load(folder: Path, stated: _Manifest) -> Campaign:
@@ -280,7 +292,7 @@ def _parse_manifest(folder: Path, data: bytes) -> dict[str, Any]:
     return dict(manifest)
 
 
-def _stated(folder: Path, manifest: dict[str, Any]) -> _Manifest:
+def check_manifest(folder: Path, manifest: dict[str, Any]) -> _Manifest:
     """Return what a manifest states, or say what of it is of the wrong type."""
     try:
         return msgspec.convert(manifest, _Manifest)
@@ -288,10 +300,23 @@ def _stated(folder: Path, manifest: dict[str, Any]) -> _Manifest:
         raise TraceError(f"{folder / MANIFEST}: expected the manifest of a campaign, got {error}", hint=ANEW) from None
 
 
+def manifest_parts(folder: Path, manifest: dict[str, Any]) -> dict[str, _Part]:
+    """Return the parts that a manifest states by their names, in their order."""
+    try:
+        parts = msgspec.convert(manifest, _Parts).parts
+    except msgspec.ValidationError as error:
+        raise TraceError(f"{folder / MANIFEST}: expected a list of parts, got {error}", hint=ANEW) from None
+    # A name is looked up in this directory alone, whatever a manifest says.
+    if not parts or not all(map(is_part, parts)):
+        said = listing(repr(name) for name in parts if not is_part(name)) or "none"
+        raise TraceError(f"{folder / MANIFEST}: expected parts named part-0000 and so on, got {said}", hint=ANEW)
+    return {name: parts[name] for name in sorted(parts, key=lambda name: int(name.removeprefix("part-")))}
+
+
 def verify_campaign(folder: Path, manifest: dict[str, Any]) -> None:
     """Compare every file of a campaign directory with the digest that its manifest states for it."""
     check_seal(folder, manifest)
-    stated = _stated(folder, manifest).files
+    stated = check_manifest(folder, manifest).files
     differing = [f"{name}: expected a digest in {MANIFEST}, got none" for name in _NEEDED if name not in stated]
     # A name is looked up in this directory alone, whatever a manifest says.
     differing += [f"{name!r}: expected a file of a campaign" for name in sorted(stated.keys() - OUR_FILES)]

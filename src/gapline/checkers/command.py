@@ -109,7 +109,9 @@ class CommandChecker:
 
     def _failure(self, got: str) -> CheckerFailure:
         assert self._child is not None
-        failure = CheckerFailure(f"checker {self._command}: expected a JSON line, got {got}{self._child.last_words()}")
+        failure = CheckerFailure(
+            f"checker {self._command}: expected a JSON line, got {got}{self._child.last_error_line()}"
+        )
         if errors := self._child.errors():
             failure.add_note(errors)
         self.close()
@@ -179,7 +181,7 @@ class LineProcess:
             self._listener.join(timeout=0.2)
         return self._said.decode("utf-8", "replace")
 
-    def last_words(self) -> str:
+    def last_error_line(self) -> str:
         """Return the last line on its standard error, as the end of a sentence."""
         words = [line.strip() for line in self.errors().split("\n") if line.strip()]
         return f"; it said: {words[-1][:200]}" if words else ""

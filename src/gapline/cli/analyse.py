@@ -79,8 +79,8 @@ def command(
     Example: gapline analyse traces.csv --references refs.csv --horizon 30 --contrast mine theirs
     """
     from gapline.errors import UsageError
-    from gapline.report.analysis_summary import screenful
     from gapline.report.analysis_tables import analysis_table, analysis_tables
+    from gapline.report.statements.summary import screenful
     from gapline.study.analyse import analyse
     from gapline.terminal import width
 

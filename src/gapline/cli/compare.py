@@ -12,7 +12,7 @@ from gapline.terminal import say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gapline.report.comparison_text import Case
+    from gapline.report.statements.comparison import Case
 
 
 @click.command(
@@ -78,7 +78,7 @@ def command(
     Example: gapline compare baseline.zip 'traces/*.jsonl' --fail-if-worse 0.005 --markdown comparison.md
     """
     from gapline.errors import GaplineError, UsageError
-    from gapline.report.comparison_text import (
+    from gapline.report.statements.comparison import (
         detail_lines,
         judged_cases,
         refused_cases,
@@ -114,7 +114,7 @@ def command(
 
 
 def _write_junit(place: str | None, cases: "Sequence[Case]") -> None:
-    from gapline.report.comparison_text import to_junit
+    from gapline.report.statements.comparison import to_junit
 
     if place is not None:
         options.write_output(place, to_junit("gapline compare", cases))

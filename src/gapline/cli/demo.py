@@ -47,8 +47,9 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
     from gapline.contract.layout import RESULTS
     from gapline.contract.plan import Plan
     from gapline.report.curves import study_curves
-    from gapline.report.reading_text import note_lines, print_scores
+    from gapline.report.statements.remarks import note_lines
     from gapline.report.table import frame_table
+    from gapline.report.tables.means import score_table
     from gapline.report.writers.terminal import print_table
     from gapline.run.progress import progress_for_terminal
 
@@ -67,7 +68,7 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
     caption = "Health: what was captured, and what the checker let through"
     print_table(frame_table("health", caption, delivered(study.envelopes)))
     say()
-    print_scores(study.summary)
+    print_table(score_table(study.summary))
     for line in note_lines(study.notes()):
         say_words(line)
     say()
@@ -84,7 +85,9 @@ def command(directory: str, jobs: int | None, worked_example: bool) -> int:
 def _score_worked_example() -> None:
     import gapline as gl
     from gapline.report.curves import CurvePair
-    from gapline.report.reading_text import note_lines, print_scores
+    from gapline.report.statements.remarks import note_lines
+    from gapline.report.tables.means import score_table
+    from gapline.report.writers.terminal import print_table
 
     campaign = gl.Campaign.from_runs(
         [
@@ -96,7 +99,7 @@ def _score_worked_example() -> None:
     envelopes = gl.build_envelopes(campaign)
     scores = gl.score(envelopes, snapshot, kernels=KERNELS)
     summary = gl.summarise(scores)
-    print_scores(summary)
+    print_table(score_table(summary))
     for line in note_lines(summary.notes):
         say_words(line)
     say()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from gapline.checkers.presence import own_checker_lack
+from gapline.checkers.load import own_checker_lack
 from gapline.cli import options, output
 from gapline.cli.command import Command
 from gapline.contract.contract import CHECKER_PREFIXES

@@ -191,10 +191,10 @@ def _carried(
 
 def read_and_count(sources: tuple[str, ...], filters: dict[str, Any], **choices: Any) -> "tuple[Campaign, list[str]]":
     """Read and filter the runs, and say in lines what of the sources is not among them."""
-    from gapline.traces.read import judged_direction, read_in_parts
+    from gapline.traces.read import judge_direction, read_in_parts
 
     source = sources[0] if len(sources) == 1 else list(sources)
-    return filter_and_count(judged_direction(read_in_parts(source, **choices), source), filters)
+    return filter_and_count(judge_direction(read_in_parts(source, **choices), source), filters)
 
 
 def filter_and_count(whole: "Campaign", filters: dict[str, Any]) -> "tuple[Campaign, list[str]]":

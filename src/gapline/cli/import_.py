@@ -170,10 +170,10 @@ def _shown_progress() -> "Iterator[Callable[[int, int], None]]":
 @contextmanager
 def _elsewhere(place: Any, paths: list[Any]) -> "Iterator[dict[str, Any]]":
     """Open the workers of a place; every one must see these paths."""
-    from gapline.executors.tasks import as_executor, open_workers
+    from gapline.executors.tasks import TaskExecutor, open_workers
 
     with open_workers(place, paths=paths, say=lambda text: say(text, err=True)) as workers:
-        yield {"executor": as_executor(workers), "jobs": workers.width()}
+        yield {"executor": TaskExecutor(workers), "jobs": workers.width()}
 
 
 def _refuse_target(target: Any, overwrite: bool) -> None:
@@ -222,7 +222,7 @@ def _write(imported: "Imported", target: Any, overwrite: bool, budget: int) -> d
         "left_out": [{"file": one.path, "why": one.why} for one in imported.left_out],
         "left_out_inside": [
             {"file": file.path, "problems": file.problem_count, "first": file.problems[0]}
-            for file in imported.files.flawed()
+            for file in imported.files.flawed.values()
             if file.error is None
         ],
     }
@@ -406,10 +406,9 @@ def _survey_table(rows: list[dict[str, Any]]) -> "Table":
 
 
 def _survey_rows(survey: "Survey") -> list[dict[str, Any]]:
-    from dataclasses import asdict
-
-    facts = ("candidates", "first", "last", "horizon", "status", "clock", "sense")
-    runs = [asdict(run.identity) | {name: getattr(run, name) for name in facts} for run in survey.runs]
+    who = ("arm", "instance", "seed", "panel")
+    facts = (*who, "candidates", "first", "last", "horizon", "status", "clock", "sense")
+    runs = [{name: getattr(run, name) for name in facts} for run in survey.runs]
     return [
         {
             "path": file.path,

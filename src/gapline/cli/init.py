@@ -14,19 +14,20 @@ from gapline.cli import options
 from gapline.cli.command import Command
 from gapline.contract.layout import CONTRACT_FILE, REFERENCES
 from gapline.errors import UsageError, closest, listing
-from gapline.generate.collected import write_collected_study
-from gapline.generate.found import Files, FolderFiles, Found, Progress, find_instances
-from gapline.generate.staging import refuse_study
+from gapline.generate.instance_files import Files, FolderFiles, Progress, find_instances
+from gapline.generate.instance_files import InstanceSelection as Found
+from gapline.generate.instance_study import write_collected_study
+from gapline.generate.study import refuse_study
 from gapline.references.freeze import Frozen, freeze, freeze_references, store_names
 from gapline.references.snapshot import Snapshot
-from gapline.references.stores.mamut import INSTANCE, open_mamut
+from gapline.references.stores.mamut_layout import INSTANCE, open_mamut
 from gapline.run.progress import task_progress
 from gapline.terminal import say_words
 from gapline.text import counted, meant
 
 if TYPE_CHECKING:
     from gapline.contract.contract import Contract
-    from gapline.generate.found import Progress
+    from gapline.generate.instance_files import Progress
 
 PROBLEMS = ("tdvrptw", "vrptw", "cvrp", "mip", "command")
 # Options of studies whose instances are found and not generated.
@@ -136,7 +137,7 @@ def _write_new(directory: str, choices: dict[str, Any]) -> None:
     if choices["problem"] == "command":
         if choices["iterations"]:
             raise click.UsageError("--iterations is for solvers that gapline knows: solver.py is yours to stop.")
-        from gapline.generate.own import write_own_study
+        from gapline.generate.custom_problem import write_own_study
 
         write_own_study(directory, **given)
         return

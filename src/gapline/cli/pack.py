@@ -52,7 +52,7 @@ def command(study: str, output: str, as_json: bool, **choices: Any) -> int:
 def _show(packed: "Packed") -> None:
     from gapline.contract.layout import DOCUMENT
     from gapline.errors import listing
-    from gapline.package.left_out import NEVER
+    from gapline.package.excluded_files import NEVER
     from gapline.text import counted
 
     say_words(f"wrote {packed.path}: {counted(len(packed.members), 'file')}, {packed.coverage}")

@@ -48,9 +48,9 @@ def command(
     from dataclasses import replace
 
     from gapline.errors import UsageError, listing
-    from gapline.report import reading_text
-    from gapline.report.reading_text import score_document
+    from gapline.report.statements.remarks import negative_lines, note_lines
     from gapline.report.tables.health import run_table
+    from gapline.report.tables.means import score_document, score_table
     from gapline.statistics.means import summarise
 
     own = [name for name in statistics if name.startswith("python:")]
@@ -73,10 +73,10 @@ def command(
         if intervals:
             read = study if number == 0 else replace(study, references=study.references[number : number + 1])
             spans = {"intervals": read.intervals, "no_intervals": read.no_intervals}
-        readings.append((scores, summary, reading_text.negative_lines(scores), spans))
+        readings.append((scores, summary, negative_lines(scores), spans))
         if out.as_json:
             continue
-        means.append(reading_text.score_table(summary, alarms=study.alarms, **spans))
+        means.append(score_table(summary, alarms=study.alarms, **spans))
         if per_run:
             runs.append(run_table(scores, alarms=study.alarms))
 
@@ -104,6 +104,6 @@ def command(
     out.show(shown, answer, as_csv=as_csv)
     if as_csv:
         return 1 if study.alarms else 0
-    for line in reading_text.note_lines([line for _, _, below, _ in readings for line in below]):
+    for line in note_lines([line for _, _, below, _ in readings for line in below]):
         say_words(line)
     return options.print_remarks(study)

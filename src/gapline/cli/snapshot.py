@@ -183,7 +183,7 @@ def diff(*, old: str, new: str, tolerance: float, sense: str | None, out: output
     Example: gapline snapshot diff references/mine.json references/mine-2.json
     """
     import gapline as gl
-    from gapline.references.comparable import rewritten_instances
+    from gapline.references.resolve import rewritten_instances
     from gapline.report.tables.snapshots import difference_table
 
     before, after = gl.Snapshot.load(old), gl.Snapshot.load(new)
@@ -218,7 +218,7 @@ def verify(files: tuple[str, ...], tolerance: float, sense: str | None, as_json:
     from pathlib import Path
 
     import gapline as gl
-    from gapline.references.diff import find_snapshot
+    from gapline.references.snapshot import find_snapshot
 
     results: list[dict[str, object]] = []
     whole = []

@@ -48,7 +48,7 @@ def log(
     if store is not None and not instances:
         raise UsageError("--store: expected instances whose commits are wanted, got none", hint="'*' means all of them")
     found = snapshot_log(file, *instances, folders=folders, store=store, tolerance=tolerance, sense=sense)
-    code = 1 if found.alarms or found.lineage.changed else 0
+    code = 1 if found.alarms or found.changed else 0
     if out.as_json:
         options.print_json(found.document())
         return code
@@ -89,7 +89,7 @@ def page(
 
     found = snapshot_log(file, "*", folders=folders, store=store, tolerance=tolerance, sense=sense)
     write_chain(found, output)
-    code = 1 if found.alarms or found.lineage.changed else 0
+    code = 1 if found.alarms or found.changed else 0
     if as_json:
         document = found.document()
         options.print_json(

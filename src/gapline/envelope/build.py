@@ -8,7 +8,7 @@ incumbent is held to the horizon, so a run that stops early or crashes is neithe
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -24,13 +24,11 @@ from gapline.contract.tables import RUN_KEY, RunKey, VerdictCode
 from gapline.contract.time_scale import is_scaled
 from gapline.contract.transforms import SYNTAX, Declared
 from gapline.envelope.hierarchy import HierarchyCheck, check_hierarchy
+from gapline.envelope.worker_steps import WorkerSteps, accept_on_workers
 from gapline.errors import HorizonError, ObjectiveError, TraceError, UncheckedError, UsageError, listing
 from gapline.executors.executors import Workers
 from gapline.native.accept import Accepted, accept_candidates
 from gapline.traces.candidate_checks import check_accepted, note_far_late
-
-if TYPE_CHECKING:
-    from gapline.envelope.passes import HeldSteps
 
 Floats = NDArray[np.float64]
 _ROUNDING = 1e-12
@@ -71,7 +69,7 @@ class Envelopes(Shown):
     unchecked: Unchecked
     notes: tuple[str, ...] = ()
     hierarchy: HierarchyCheck | None = None
-    held: "HeldSteps | None" = None
+    held: WorkerSteps | None = None
     known: Numbered | None = None
 
     def __len__(self) -> int:
@@ -115,7 +113,7 @@ class Envelopes(Shown):
     def steps(self, row: int) -> tuple[Floats, Floats]:
         """Return times and objectives of the accepted steps of one run."""
         if self.held is not None:
-            return self.held.bring(self.select([row]))
+            return self.held.bring(self.runs[[row]])
         first, count = self.runs["first"][row], self.runs["count"][row]
         return self.time[first : first + count], self.objective[first : first + count]
 
@@ -175,9 +173,7 @@ def build_envelopes(
     if workers is None:
         columns = accept_candidates(campaign, scale, scored, count_unchecked=trusting)
     else:
-        from gapline.envelope.passes import accept_there
-
-        columns, held = accept_there(campaign, scale, scored, workers, count_unchecked=trusting)
+        columns, held = accept_on_workers(campaign, scale, scored, workers, count_unchecked=trusting)
     _refuse_bad_runs(campaign, columns, scale)
     if policy is Unchecked.REFUSE and (total := int(columns.counts["unchecked"].sum())):
         runs = int(np.count_nonzero(columns.counts["unchecked"]))

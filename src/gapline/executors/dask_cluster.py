@@ -1,7 +1,6 @@
 """Cells and tasks on a Dask cluster: cells take one unit of the workers' resource `solver`, tasks a thread."""
 
 import contextlib
-import logging
 import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
@@ -9,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from gapline.errors import EnvironmentLacksError
+from gapline.executors.executors import quiet_loggers
 from gapline.executors.worker_requirements import WorkerLostError, call_pickled
 
 RESOURCE = "solver"
@@ -35,13 +35,22 @@ class DaskExecutor(Executor):
         message = pickle.dumps((fn, args, kwargs), pickle.HIGHEST_PROTOCOL)
         task = self._client.submit(call_pickled, message, pure=False, **asked)
         self._out.add(task)
-
-        def hand_on(done: Any) -> None:
-            self._out.discard(task)
-            _hand_on(done, future, self._address)
-
-        task.add_done_callback(hand_on)
+        task.add_done_callback(lambda done: self._hand_on(done, future))
         return future
+
+    def _hand_on(self, task: Any, future: Future[Any]) -> None:
+        """Give the outcome of a task to the future that stands for it."""
+        from distributed import KilledWorker
+
+        self._out.discard(task)
+        if task.status == "finished":
+            future.set_result(task.result())
+        elif task.status == "error":
+            error = task.exception()
+            future.set_exception(WorkerLostError(str(error)) if isinstance(error, KilledWorker) else error)
+        else:
+            # Cancelled, and not by us: that is how a client learns that its scheduler is gone.
+            future.set_exception(_lost(self._address))
 
     def abandon(self) -> None:
         """Let go of the calls that are out, as nobody waits for them any more; one that has begun ends by itself."""
@@ -92,35 +101,6 @@ def _lost(address: str) -> EnvironmentLacksError:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep what Dask logs off the terminal: what it means for a campaign is said by us, in one sentence."""
-    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in ("distributed", "tornado")]
-    before = {name: logging.getLogger(name).level for name in names}
-    for name in names:
-        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        for name, level in before.items():
-            logging.getLogger(name).setLevel(level)
-
-
-def _hand_on(task: Any, future: Future[Any], address: str) -> None:
-    """Give the outcome of a task to the future that stands for it."""
-    from distributed import KilledWorker
-
-    if task.status == "finished":
-        future.set_result(task.result())
-        return
-    if task.status == "error":
-        error = task.exception()
-        future.set_exception(WorkerLostError(str(error)) if isinstance(error, KilledWorker) else error)
-        return
-    # Cancelled, and not by us: that is how a client learns that its scheduler is gone.
-    future.set_exception(_lost(address))
-
-
-@contextmanager
 def dask_executor(address: str, *, resource: str | None = RESOURCE) -> Iterator[DaskExecutor]:
     """Connect to a scheduler; refuse a cluster without workers that have the resource, or without any."""
     try:
@@ -138,7 +118,7 @@ def dask_executor(address: str, *, resource: str | None = RESOURCE) -> Iterator[
             hint="start one with: python -P -m dask scheduler",
         ) from error
     # Closed in the quiet too: a client says of a scheduler that is gone that it is.
-    with _quiet():
+    with quiet_loggers("distributed", "tornado"):
         try:
             executor = DaskExecutor(client, address, resource)
             if executor.slots() < 1:

@@ -1,8 +1,10 @@
 """Tasks on any `concurrent.futures.Executor`: the loop that keeps it busy and replaces lost workers."""
 
+import logging
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
 from gapline.executors.worker_requirements import CalledBackError, WorkerLostError
@@ -74,6 +76,21 @@ def _take_back(pending: dict[Future[R], int]) -> None:
     for future in list(pending):
         if future.cancel():
             del pending[future]
+
+
+@contextmanager
+def quiet_loggers(*packages: str) -> Iterator[None]:
+    """Keep what packages log off the terminal: what it means for a campaign is said by us, in one sentence."""
+    known = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in packages]
+    loggers = [logging.getLogger(name) for name in {*packages, *known}]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
 
 
 class Workers(Protocol):

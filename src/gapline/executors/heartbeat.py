@@ -43,7 +43,7 @@ def heartbeat_file(study: Path, runner: str) -> Path:
 
 
 @contextmanager
-def beating(study: Path, runner: str, control: Control) -> Iterator[None]:
+def heartbeat_sender(study: Path, runner: str, control: Control) -> Iterator[None]:
     """Show that we live, and hand on what `control` says; after a clean end the file is gone."""
     path = heartbeat_file(study, runner)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -94,7 +94,7 @@ def clear_heartbeats(study: Path) -> None:
 
 
 @contextmanager
-def watching(study: Path, runner: str, control: Control, *, patience: float = PATIENCE) -> Iterator[None]:
+def heartbeat_watch(study: Path, runner: str, control: Control, *, patience: float = PATIENCE) -> Iterator[None]:
     """On the worker's side: stop what runs here when the runner says so, or says nothing for `patience` seconds."""
     path = heartbeat_file(study, runner)
     done = threading.Event()

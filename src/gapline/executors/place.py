@@ -2,13 +2,9 @@
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from gapline.errors import UsageError
 from gapline.text import meant
-
-if TYPE_CHECKING:
-    pass
 
 KINDS = ("local", "dask", "slurm", "oar", "submitit")
 # Jobs of a batch system that wait or run at a time, unless `jobs=N` says otherwise.

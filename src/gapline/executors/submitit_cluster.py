@@ -1,7 +1,6 @@
 """Cells as jobs of a batch system (SLURM, OAR, or local processes) through submitit."""
 
 import contextlib
-import logging
 import math
 import os
 import shlex
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from gapline.errors import EnvironmentLacksError, GaplineError, UsageError
+from gapline.executors.executors import quiet_loggers
 from gapline.executors.heartbeat import heartbeat_file
 from gapline.executors.slurm_queue import CANCELLED, FORGOTTEN, JobState, SlurmQueue, Standing
 from gapline.executors.worker_requirements import CalledBackError, WorkerLostError
@@ -287,7 +287,7 @@ def submitit_executor(
     A job may take these seconds, threads and MB. Scripts and logs are in `jobs/RUNNER` until `remove_jobs`.
     """
     folder = study / JOBS / runner
-    with _holding(folder), _quiet_submitit():
+    with _holding(folder), quiet_loggers("submitit"):
         inner = _inner_executor(cluster, folder, jobs, options, seconds=seconds, **_resources(cluster, threads, memory))
         queue = SlurmQueue() if cluster == "slurm" else None
         if queue is not None:
@@ -360,18 +360,6 @@ def _holding(folder: Path) -> Iterator[None]:
             remove_jobs(folder.parents[1], folder.name)
 
 
-@contextmanager
-def _quiet_submitit() -> Iterator[None]:
-    """Keep submitit's own log off standard output; what it could say is in our errors."""
-    logger = logging.getLogger("submitit")
-    level = logger.level
-    logger.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
-
-
 def call_back_orphans(study: Path, queue: SlurmQueue, say: Callable[[str], None]) -> None:
     """Call back the jobs of runners that were killed: nobody waits for them, and they would hold their cells."""
     for folder in sorted(path for path in (study / JOBS).iterdir() if path.is_dir()):
@@ -393,8 +381,10 @@ def call_back_orphans(study: Path, queue: SlurmQueue, say: Callable[[str], None]
 
 
 def remove_jobs(study: Path, runner: str) -> None:
-    """Remove scripts and logs of jobs that ended well: all that counts is in the journals."""
+    """Remove scripts and logs of jobs that ended well, and what is empty without them: all that counts is elsewhere."""
     shutil.rmtree(study / JOBS / runner, ignore_errors=True)
     # Another runner may have jobs of its own.
     with contextlib.suppress(OSError):
         (study / JOBS).rmdir()
+        # That of a study has its contract in it.
+        study.rmdir()

@@ -1,13 +1,13 @@
 """Tasks apart from this process, wherever `--on` says: what scoring, checking and importing are divided into."""
 
-import shutil
+import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from gapline.errors import EnvironmentLacksError
 from gapline.executors.core_leases import cores
@@ -16,10 +16,9 @@ from gapline.executors.place import MOST_JOBS, Place, read_place
 from gapline.executors.worker_requirements import (
     NOTHING_DONE,
     CalledBackError,
-    Carried,
+    CheckedCall,
     Demands,
-    Raised,
-    WorkerLostError,
+    ErrorResult,
 )
 from gapline.files.memory import given_memory, memory_budget
 from gapline.text import counted
@@ -28,14 +27,6 @@ from gapline.text import counted
 JOBS_FOLDER = ".gapline-jobs"
 # What a job of a batch system may take at most, in seconds; `slurm:time=MINUTES` says otherwise.
 JOB_SECONDS = 3600.0
-
-
-class _Abandoning(Protocol):
-    """An executor whose calls can be ended."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any) -> Future[Any]: ...
-
-    def abandon(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,84 +53,47 @@ class OpenWorkers:
         done = 0
         if tasks:
             self.progress(done, len(tasks))
-        results = run_tasks(
-            tasks,
-            self.executor,
-            Carried(function, self.demands, self.memory),
-            stopping=lambda: False,
-            give_up=_give_up,
-            width=self.width,
-            say=self.say,
-        )
+        results = self.results(function, tasks)
         try:
             for number, result in results:
-                if isinstance(result, Raised):
-                    raise result.error
+                value = _value_of(result)
                 done += 1
                 self.progress(done, len(tasks))
-                yield number, result
+                yield number, value
         finally:
             results.close()  # type: ignore[attr-defined]  # it is a generator
             if done < len(tasks):
                 self.executor.abandon()
 
+    def results(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+        """Yield what comes of tasks, errors of ours as values (`ErrorResult`)."""
+        call = CheckedCall(function, self.demands, self.memory)
+        more: dict[str, Any] = {"give_up": _give_up, "width": self.width, "say": self.say}
+        return run_tasks(tasks, self.executor, call, stopping=lambda: False, **more)
 
-def _give_up(_task: Any, error: Unfinished) -> Raised:
+
+def _value_of(result: Any) -> Any:
+    if isinstance(result, ErrorResult):
+        raise result.error
+    return result
+
+
+def _give_up(_task: Any, error: Unfinished) -> ErrorResult:
     if isinstance(error, CalledBackError):
-        return Raised(EnvironmentLacksError(f"a task was called back: {error}"))
-    return Raised(EnvironmentLacksError(f"{MOST_LOST + 1} workers were lost with one task, the last one: {error}"))
+        return ErrorResult(EnvironmentLacksError(f"a task was called back: {error}"))
+    return ErrorResult(EnvironmentLacksError(f"{MOST_LOST + 1} workers were lost with one task, the last one: {error}"))
 
 
-class TaskExecutor(Executor):
-    """Workers as a `concurrent.futures.Executor`, for whoever keeps count of tasks himself."""
+class TaskExecutor(ThreadPoolExecutor):
+    """Workers as a `concurrent.futures.Executor`, for whoever keeps count of tasks himself: a thread waits for each."""
 
     def __init__(self, workers: OpenWorkers) -> None:
+        super().__init__(workers.width(), "task")
         self._workers = workers
 
     def submit(self, fn: Callable[..., Any], /, *args: Any) -> Future[Any]:  # type: ignore[override]
         """Send a call; its worker lost, it goes to another one, a few times."""
-        future: Future[Any] = Future()
-        self._send(future, Carried(fn, self._workers.demands, self._workers.memory), args, lost=0)
-        return future
-
-    def _send(self, future: Future[Any], call: Carried, args: tuple[Any, ...], *, lost: int) -> None:
-        inner = self._workers.executor.submit(call, args)
-        future.add_done_callback(lambda outer: inner.cancel() if outer.cancelled() else None)
-        inner.add_done_callback(lambda done: self._hand_on(done, future, call, args, lost=lost))
-
-    def _hand_on(
-        self, inner: Future[Any], future: Future[Any], call: Carried, args: tuple[Any, ...], *, lost: int
-    ) -> None:
-        if inner.cancelled() or future.cancelled():
-            return
-        error, result = inner.exception(), None
-        if error is None:
-            result = inner.result()
-        elif isinstance(error, WorkerLostError) and lost < MOST_LOST:
-            self._workers.say(f"a worker was lost, another one takes over: {error}")
-            try:
-                self._send(future, call, args, lost=lost + 1)
-            except RuntimeError as closed:
-                future.set_exception(closed)
-            return
-        elif isinstance(error, Unfinished):
-            result = _give_up(args, error)
-        if not future.set_running_or_notify_cancel():
-            return
-        if isinstance(result, Raised):
-            error = result.error
-        if error is not None:
-            future.set_exception(error)
-        else:
-            future.set_result(result)
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Do nothing: who opened the workers closes them."""
-
-
-def as_executor(workers: OpenWorkers) -> TaskExecutor:
-    """Return workers as an executor; `workers.width()` says how many calls they work on at a time."""
-    return TaskExecutor(workers)
+        return super().submit(lambda: _value_of(next(self._workers.results(fn, [args]))[1]))
 
 
 @contextmanager
@@ -172,12 +126,17 @@ def open_workers(
     demands = Demands.of(Path(path) for path in paths)
     with ExitStack() as stack:
         executor, slots, memory = _open(place, demands, paths, say, stack)
-        yield OpenWorkers(executor, demands, slots, memory, say, progress)
+        closing = threading.Event()
+        # Before the place is closed: that calls end then is no news.
+        stack.callback(closing.set)
+        yield OpenWorkers(
+            executor, demands, slots, memory, lambda text: None if closing.is_set() else say(text), progress
+        )
 
 
 def _open(
     place: Place, demands: Demands, paths: Sequence[str | Path], say: Callable[[str], None], stack: ExitStack
-) -> tuple[_Abandoning, Callable[[], int], int | None]:
+) -> tuple[Any, Callable[[], int], int | None]:
     """Return the executor of a place, how many tasks it takes, and how much memory each may use where we say it."""
     if place.kind == "local":
         from gapline.executors.local_processes import ProcessesExecutor
@@ -193,13 +152,13 @@ def _open(
             raise EnvironmentLacksError("\n".join(problems), hint=NOTHING_DONE)
         share = dask.memory()
         return dask, dask.slots, given_memory() or (None if share is None else share // 4)
-    from gapline.executors.submitit_cluster import submitit_executor
+    from gapline.executors.submitit_cluster import remove_jobs, submitit_executor
 
     width = place.jobs or (len(cores()) if place.address == "local" else MOST_JOBS)
     folder = (Path(paths[0]).absolute().parent if paths else Path.cwd()) / JOBS_FOLDER
     runner = uuid.uuid4().hex[:12]
     given = given_memory()
-    stack.callback(_remove, folder, runner)
+    stack.callback(remove_jobs, folder, runner)
     jobs = stack.enter_context(
         submitit_executor(
             place.address,
@@ -215,12 +174,3 @@ def _open(
     )
     say(f"{counted(width, 'job')} at a time at most, with scripts and logs in {folder}")
     return jobs, lambda: width, given
-
-
-def _remove(folder: Path, runner: str) -> None:
-    """Remove the files of our jobs, and the folder where nobody else has any."""
-    from gapline.executors.submitit_cluster import remove_jobs
-
-    remove_jobs(folder, runner)
-    if folder.is_dir() and not any(folder.iterdir()):
-        shutil.rmtree(folder, ignore_errors=True)

@@ -33,7 +33,7 @@ def call_pickled(message: bytes) -> Any:
     return function(*args, **kwargs)
 
 
-class Raised(NamedTuple):
+class ErrorResult(NamedTuple):
     """An error of ours on its way back: as a value it arrives whole, whatever a cluster does with exceptions."""
 
     error: GaplineError
@@ -50,19 +50,19 @@ class Demands:
     def of(cls, paths: Iterable[Path]) -> Self:
         """Ask for what is seen here."""
         whole = [Path(path).absolute() for path in paths]
-        return cls(VERSION, tuple((str(path), see(path)) for path in whole))
+        return cls(VERSION, tuple((str(path), describe_path(path)) for path in whole))
 
     def problems(self) -> list[str]:
         """Say what is not met where this is called."""
         found = [] if self.version == VERSION else [f"expected gapline {self.version}, got {VERSION}"]
         for path, expected in self.sights:
-            got = see(Path(path))
+            got = describe_path(Path(path))
             if got != expected:
                 found.append(f"{path}: expected {expected}, as where the command was given, got {got}")
         return found
 
 
-def see(path: Path) -> str:
+def describe_path(path: Path) -> str:
     """Say what shows that a path leads to the same data on two machines, without reading all of it."""
     if not path.is_dir():
         try:
@@ -92,7 +92,7 @@ _met: set[Demands] = set()
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class CheckedCall:
     """Calls a function where it is called itself, after a look at whether that is the place for it."""
 
     function: Callable[..., Any]
@@ -110,4 +110,4 @@ class Carried:
             with limited_memory(self.memory):
                 return self.function(*task)
         except GaplineError as error:
-            return Raised(error)
+            return ErrorResult(error)

@@ -24,8 +24,8 @@ _JUST_MADE = 60.0
 class WatchedFile:
     """A file to write to that remembers how much it was given, and what went wrong: not every writer passes it on."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
+    def __init__(self) -> None:
+        self.stream: IO[bytes]
         self.given = 0
         self.error: OSError | None = None
 
@@ -33,7 +33,7 @@ class WatchedFile:
         """Write bytes."""
         self.given += memoryview(data).nbytes
         try:
-            return self._stream.write(data)
+            return self.stream.write(data)
         except OSError as error:
             self.error = error
             raise
@@ -41,7 +41,7 @@ class WatchedFile:
     def flush(self) -> None:
         """Hand everything over to the system."""
         try:
-            self._stream.flush()
+            self.stream.flush()
         except OSError as error:
             self.error = error
             raise
@@ -49,7 +49,7 @@ class WatchedFile:
     def sync(self) -> None:
         """Wait until the disk has everything."""
         self.flush()
-        os.fsync(self._stream.fileno())
+        os.fsync(self.stream.fileno())
 
 
 def write_atomically(path: Path, write: Callable[[Any], object]) -> None:
@@ -65,7 +65,8 @@ def write_atomically(path: Path, write: Callable[[Any], object]) -> None:
     OSError
         With the path of the file, and how many bytes were to be written, whatever the writer made of it.
     """
-    with naming(path) as watch:
+    watched = WatchedFile()
+    with naming(path, watched):
         path.parent.mkdir(parents=True, exist_ok=True)
         clear_stale(path)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=_prefix(path), suffix=SUFFIX)
@@ -75,7 +76,7 @@ def write_atomically(path: Path, write: Callable[[Any], object]) -> None:
                 # Some network file systems have no locks: there nothing is cleared either.
                 with contextlib.suppress(OSError):
                     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                watched = watch(WatchedFile(stream))
+                watched.stream = stream
                 write(watched)
                 watched.sync()
                 # `mkstemp` makes a file that only its owner reads; others of the group have to read results too.
@@ -110,23 +111,17 @@ def check_directory(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def naming(path: Path) -> Iterator[Callable[[WatchedFile], WatchedFile]]:
+def naming(path: Path, watched: WatchedFile | None = None) -> Iterator[None]:
     """Let failures of the system name the file that was to be written, and the bytes where they are known."""
     refuse_nul(path)
-    watched: list[WatchedFile] = []
-
-    def watch(file: WatchedFile) -> WatchedFile:
-        watched.append(file)
-        return file
-
     try:
-        yield watch
+        yield
     except Exception as error:
         # A writer in Rust says in words of its own that the disk is full.
-        failure = next((file.error for file in watched if file.error is not None), error)
+        failure = (watched and watched.error) or error
         if not isinstance(failure, OSError):
             raise
-        given = sum(file.given for file in watched)
+        given = watched.given if watched else 0
         words = failure.strerror or str(failure)
         more = f", {given:,} bytes or more were to be written" if given and "bytes" not in words else ""
         raise OSError(failure.errno, f"{words}{more}", str(path)) from error

@@ -33,12 +33,6 @@ class _Packing(NamedTuple):
 _PACKINGS = (_Packing("gzip", b"\x1f\x8b", 1 << 16), _Packing("zstd", b"\x28\xb5\x2f\xfd", 1 << 10))
 
 
-def _cut(path: Path, packing: _Packing) -> TraceError:
-    return TraceError(
-        f"{path}: expected a whole {packing.name} file, got one that is cut or damaged", hint="copy or pack it again"
-    )
-
-
 def read_bytes(path: Path) -> bytes:
     """Read and unpack a file; a cut or damaged archive is refused, never read in part."""
     return bytes(read_content(path))
@@ -46,31 +40,32 @@ def read_bytes(path: Path) -> bytes:
 
 def read_content(path: Path) -> Content:
     """Return the content of a file, unpacked: mapped from disk where it is large; a part of an archive is refused."""
-    with open_input(path) as stream:
-        packing = _packing_of(stream)
-        if packing is None:
-            return _content(stream, path)
-        with tempfile.SpooledTemporaryFile(IN_MEMORY) as target:
-            if not _unpack(stream, packing, target, path):
-                raise _cut(path, packing)
-            return _content(target, path)
+    with open_content(path) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if size > IN_MEMORY:
+            return mmap.mmap(stream.fileno(), size, access=mmap.ACCESS_READ)
+        return stream.read()
 
 
 def open_content(path: Path) -> BinaryIO:
     """Open a file that is on disk and unpacked: itself where it is that, else what is unpacked of it."""
+    most = most_bytes()
     with contextlib.ExitStack() as opened:
         stream = opened.enter_context(open_input(path))
         packing = _packing_of(stream)
         if packing is not None or not stream.seekable():
             target: Any = opened.enter_context(tempfile.TemporaryFile())
-            if packing is None:
-                _copy(stream, target, path)
-            elif not _unpack(stream, packing, target, path):
-                raise _cut(path, packing)
-            target.flush()
+            if packing is not None:
+                _unpack(stream, packing, target, path)
+            else:
+                while piece := stream.read(1 << 20):
+                    target.write(piece)
+                    if target.tell() > most:
+                        raise too_much(path, most)
+            target.seek(0)
             stream.close()
             stream = target
-        elif os.fstat(stream.fileno()).st_size > (most := most_bytes()):
+        elif os.fstat(stream.fileno()).st_size > most:
             raise too_much(path, most)
         # From here on it is the caller who closes it.
         opened.pop_all()
@@ -102,38 +97,17 @@ def _packing_of(stream: BinaryIO) -> _Packing | None:
     return next((packing for packing in _PACKINGS if head.startswith(packing.magic)), None)
 
 
-def _content(stream: Any, path: Path) -> Content:
-    """Return what is in a file: mapped where it is large and has a place on disk, else read."""
-    most = most_bytes()
-    size = stream.seek(0, io.SEEK_END) if stream.seekable() else 0
-    if size > most:
-        raise too_much(path, most)
-    if size > IN_MEMORY:
-        return mmap.mmap(stream.fileno(), size, access=mmap.ACCESS_READ)
-    if stream.seekable():
-        stream.seek(0)
-    target = io.BytesIO()
-    _copy(stream, target, path)
-    return target.getvalue()
-
-
-def _copy(stream: Any, target: IO[bytes], path: Path) -> bool:
-    most = most_bytes()
-    while piece := stream.read(1 << 20):
-        target.write(piece)
-        if target.tell() > most:
-            raise too_much(path, most)
-    return True
-
-
-def _unpack(stream: BinaryIO, packing: _Packing, target: IO[bytes], path: Path) -> bool:
-    """Unpack into a target; say whether it was whole."""
+def _unpack(stream: BinaryIO, packing: _Packing, target: IO[bytes], path: Path) -> None:
+    """Unpack into a target, or refuse what is not whole."""
     most, pieces = most_bytes(), _unpacked(stream, packing, path)
     while True:
         try:
             target.write(next(pieces))
         except StopIteration as end:
-            return bool(end.value)
+            if not end.value:
+                got = f"expected a whole {packing.name} file, got one that is cut or damaged"
+                raise TraceError(f"{path}: {got}", hint="copy or pack it again") from None
+            return
         if target.tell() > most:
             limit = f"{path}: expected at most {most:,} bytes once unpacked, got more"
             raise TraceError(limit, hint=f"{VARIABLE} raises the limit")
@@ -179,10 +153,14 @@ def _unpacker(name: str, path: Path | str) -> tuple[Callable[[], Any], type[Exce
 
 
 PACKED = (".gz", ".zst")
-# How a file in UTF-16 begins.
 # Byte order marks, as other systems write them at the beginning of a file.
 UTF_8_MARK = b"\xef\xbb\xbf"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def text_start(content: Content) -> int:
+    """Return where the text of a file begins: behind a byte order mark, where it has one."""
+    return len(UTF_8_MARK) if content[: len(UTF_8_MARK)] == UTF_8_MARK else 0
 
 
 def as_utf8(pieces: Iterator[bytes]) -> Iterator[bytes]:

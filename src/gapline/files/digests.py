@@ -12,6 +12,7 @@ import rfc8785
 from gapline.errors import IntegrityError, SnapshotError
 from gapline.text import printable
 
+_BITE = 1 << 20
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
@@ -40,9 +41,6 @@ def parse_sums(text: str, where: str) -> dict[str, str]:
             raise IntegrityError(f"{where}:{number}: expected a digest and a name, got {what!r}")
         digests[found[2]] = f"sha256:{found[1]}"
     return digests
-
-
-_BITE = 1 << 20
 
 
 @dataclass(slots=True)
@@ -109,42 +107,11 @@ def content_digest(document: Mapping[str, Any], *, where: str = "") -> str:
     """
     covered = {name: value for name, value in document.items() if name not in UNCOVERED}
     try:
-        return "sha256:" + hashlib.sha256(canonical_json(covered)).hexdigest()
+        return "sha256:" + hashlib.sha256(rfc8785.dumps(covered)).hexdigest()
     except (rfc8785.CanonicalizationError, UnicodeEncodeError) as error:
         raise SnapshotError(
             f"{where or document.get('name')}: expected content that JSON can hold, got {error}"
         ) from error
-
-
-def canonical_json(value: Any) -> bytes:
-    """Return the canonical JSON of a value.
-
-    Most documents hold only what the C encoder of `json` writes as RFC 8785 wants it, at a sixth of the time; the rest
-    goes through `rfc8785` itself.
-    """
-    try:
-        simple = _simplify(value)
-    except ValueError:
-        return rfc8785.dumps(value)
-    return json.dumps(simple, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode("utf-8")
-
-
-def _simplify(value: Any) -> Any:
-    """Return a value that `json` writes in canonical form; ValueError where it would not."""
-    kind = type(value)
-    if kind is str or kind is bool or value is None:
-        return value
-    # RFC 8785 sorts by UTF-16 units, Python by code points: the same below the surrogates.
-    if kind is dict and all(type(name) is str and (name.isascii() or max(name) < "\ud800") for name in value):
-        return {name: _simplify(inner) for name, inner in value.items()}
-    if kind is list:
-        return [_simplify(inner) for inner in value]
-    if kind in (int, float) and abs(value) <= EXACT and value == int(value):
-        return int(value)
-    # In this range Python and ECMAScript write the same shortest digits, and neither uses an exponent.
-    if kind is float and 1e-4 <= abs(value) <= EXACT:
-        return value
-    raise ValueError(kind)
 
 
 def parse_document(text: str | bytes, where: str) -> dict[str, Any]:

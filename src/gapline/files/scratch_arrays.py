@@ -4,75 +4,18 @@ import errno
 import mmap
 import os
 import tempfile
-import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import count
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from gapline.files.memory import memory_budget
-
-_Entry = int | threading.Event
-
-
-class _Closer:
-    """The thread, and the files that it is still to close; an event among them says when those before it are closed."""
-
-    def __init__(self) -> None:
-        self.entries: SimpleQueue[_Entry] = SimpleQueue()
-        threading.Thread(target=self._work, name="closing", daemon=True).start()
-
-    def _work(self) -> None:
-        while True:
-            entry = self.entries.get()
-            if isinstance(entry, int):
-                close_here(entry)
-            else:
-                entry.set()
-
-
-_closers: list[_Closer] = []
-
-
-def prepare_closing() -> None:
-    """Start the thread; whoever opens a file that is closed elsewhere asks for it before."""
-    if not _closers:
-        _closers.append(_Closer())
-
-
-def close_here(file: int) -> None:
-    """Close a file."""
-    with suppress(OSError):
-        os.close(file)
-
-
-def close_elsewhere(file: int) -> None:
-    """Let the thread close a file; where there is none, as in a forked child, close it here."""
-    if _closers:
-        _closers[0].entries.put(file)
-    else:
-        close_here(file)
-
-
-def wait_until_closed() -> None:
-    """Wait for the files that are to be closed: what lies in them is gone from the disk then."""
-    if _closers:
-        done = threading.Event()
-        _closers[0].entries.put(done)
-        done.wait()
-
-
-if hasattr(os, "register_at_fork"):
-    # A forked child has none of the threads of its parent.
-    os.register_at_fork(after_in_child=_closers.clear)
-
 
 # Of the budget, for one array, and for all that are held at a time: an arm may have several, and there are many arms.
 _SHARE, _ALL = 16, 4
@@ -125,11 +68,8 @@ class ScratchArray:
         os.truncate(self._file, size * kind.itemsize)
         shown = mmap.mmap(self._file, size * kind.itemsize)
         self.array = np.frombuffer(shown, kind)
-        # With the last array that shows it, not before: whoever closes last frees the pages.
-        large = size * kind.itemsize >= _MANY_PAGES
-        if large:
-            prepare_closing()
-        weakref.finalize(shown, close_elsewhere if large else close_here, self._file).atexit = False
+        # With the last array that shows it, not before.
+        weakref.finalize(shown, os.close, self._file).atexit = False
 
     def _count(self, size: int) -> None:
         """Count an array in memory for as long as anybody shows it."""
@@ -149,7 +89,7 @@ class ScratchArray:
         until = end * self.array.dtype.itemsize
         if self.on_disk and until > self._reserved:
             try:
-                _allocate(self._file, self._reserved, until - self._reserved)
+                os.posix_fallocate(self._file, self._reserved, until - self._reserved)
             except OSError as error:
                 raise no_room(error, until) from error
             self._reserved = until
@@ -265,15 +205,6 @@ def _own_pages(size: int) -> mmap.mmap | None:
         with suppress(OSError):
             made.madvise(mmap.MADV_HUGEPAGE)
     return made
-
-
-def _allocate(file: int, start: int, size: int) -> None:
-    """Reserve a part of a file on the disk, if need be once the files that nobody needs any more are gone."""
-    try:
-        os.posix_fallocate(file, start, size)
-    except OSError:
-        wait_until_closed()
-        os.posix_fallocate(file, start, size)
 
 
 def _open_scratch() -> int:

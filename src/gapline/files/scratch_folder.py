@@ -47,7 +47,7 @@ def scratch_folder() -> Iterator[Path]:
         made.remove()
 
 
-def held_folder() -> Path:
+def keep_folder() -> Path:
     """Make a private folder, which is removed when the process ends, or by `release_folder`."""
     if not _held:
         atexit.register(_remove_held)

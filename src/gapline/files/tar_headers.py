@@ -2,48 +2,16 @@
 
 import tarfile
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from gapline.errors import GaplineError, TraceError
+from gapline.files.archives import Careful
 from gapline.files.open_file import most_bytes, too_much
 from gapline.text import printable
 
 # A header of a tar with a long name or with attributes; beyond this nobody means well.
-MOST_HEADER = 1 << 20
-
-
-class Careful:
-    """A stream of which only so much is taken at once, and so much in all: what is taken is held in memory."""
-
-    def __init__(self, stream: Any, path: str, *, at_once: int, forward: bool, in_all: int | None = None) -> None:
-        self._stream, self._path, self._at_once, self._forward = stream, path, at_once, forward
-        self._in_all, self._taken = most_bytes() if in_all is None else in_all, 0
-
-    def read(self, size: int = -1, /) -> bytes:
-        """Return so many bytes, or refuse to."""
-        size = self._at_once if size < 0 else size
-        self._taken += size
-        if size > self._at_once or self._taken > self._in_all:
-            most = self._at_once if size > self._at_once else self._in_all
-            raise too_much(self._path, most, what="bytes of names")
-        found: bytes = self._stream.read(size)
-        return found
-
-    def seek(self, place: int, whence: int = 0, /) -> int:
-        """Go to a place; where the stream only goes on, not back."""
-        if self._forward and place < self._stream.tell():
-            raise TraceError(f"{self._path}: expected members one behind the other, got one that is not")
-        found: int = self._stream.seek(place, whence)
-        return found
-
-    def tell(self) -> int:
-        """Return the place in the stream."""
-        found: int = self._stream.tell()
-        return found
-
-    def seekable(self) -> bool:
-        """Say that places can be gone to."""
-        return True
+_MOST_HEADER = 1 << 20
 
 
 class EndsEarlyError(TraceError):
@@ -75,7 +43,8 @@ def tar_headers(path: str, stream: Any, *, in_all: int | None = None) -> Iterato
     TraceError
         Where a header is damaged, or the archive ends before its end.
     """
-    careful: Any = Careful(stream, path, at_once=MOST_HEADER, forward=True, in_all=in_all)
+    most = most_bytes() if in_all is None else in_all
+    careful: Any = Careful(stream, partial(too_many_names, path), at_once=_MOST_HEADER, in_all=most, forward=True)
     before: tarfile.TarInfo | None = None
     try:
         tar = tarfile.TarFile(fileobj=careful, tarinfo=_Header, errors="surrogateescape")
@@ -103,3 +72,15 @@ def tar_headers(path: str, stream: Any, *, in_all: int | None = None) -> Iterato
 
 def _behind(info: tarfile.TarInfo | None) -> str:
     return "" if info is None else f" at {printable(info.name)} or behind it"
+
+
+def too_many_names(path: str, _size: int, most: int) -> OSError:
+    """Return the error of a list of members, or of headers, that is too long."""
+    return too_much(path, most, what="bytes of names")
+
+
+def wrong_tar_kind(info: tarfile.TarInfo) -> str | None:
+    """Say why a member of a tar may not be unpacked, whatever its name."""
+    if info.issym() or info.islnk():
+        return "a link"
+    return None if info.isdir() or (info.isreg() and not info.issparse()) else "no plain file"

@@ -1,16 +1,82 @@
 """A study that runs as it is: generated instances of two panels and a commented contract."""
 
 import json
-from collections.abc import Sequence
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from gapline.contract.contract import default_name
 from gapline.contract.layout import CONTRACT_FILE, INSTANCES
-from gapline.files.atomic_write import write_atomically
-from gapline.generate.staging import new_study
-from gapline.generate.write import refuse_unknown, write_instances
+from gapline.errors import UsageError
+from gapline.files.atomic_write import SUFFIX, naming
+from gapline.generate.write import refuse_unknown, write_file, write_instances
+
+
+@contextmanager
+def new_study(directory: Path) -> Iterator[Path]:
+    """Give a folder to write a study into; what is in it is moved to the directory when all of it is written.
+
+    Files that the directory has already stay; one of the same name is an error, and then nothing has changed.
+    """
+    refuse_study(directory)
+    made = _make(directory)
+    # Inside the directory, and not beside it: a shell that stands there keeps standing there.
+    with naming(directory):
+        scratch = Path(tempfile.mkdtemp(dir=directory, prefix=".study.", suffix=SUFFIX))
+    try:
+        yield scratch
+        _put_in_place(scratch, directory)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+        for folder in made:
+            # Of folders that we made, those that nothing came into.
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def refuse_study(directory: Path) -> None:
+    """Refuse a directory that holds a contract already."""
+    if (directory / CONTRACT_FILE).exists():
+        raise UsageError(
+            f"{directory}: expected a directory without {CONTRACT_FILE}, got one with it",
+            hint=f"`gapline run {directory}` runs that study; name another directory for a new one",
+        )
+
+
+def _make(directory: Path) -> list[Path]:
+    """Make a directory and return what had to be made, innermost first."""
+    absent = [place for place in (directory, *directory.parents) if not place.exists()]
+    with naming(directory):
+        directory.mkdir(parents=True, exist_ok=True)
+    return absent
+
+
+def _put_in_place(scratch: Path, directory: Path) -> None:
+    # The contract comes last: where it stands, everything that it names is there.
+    entries = sorted(scratch.iterdir(), key=lambda entry: entry.name == CONTRACT_FILE)
+    there = [entry.name for entry in entries if os.path.lexists(directory / entry.name)]
+    if there:
+        raise UsageError(
+            f"{directory}: expected a directory without {', '.join(there)}, got one with "
+            + ("it" if len(there) == 1 else "them"),
+            hint=f"--instances {directory / INSTANCES} makes a study of what is there"
+            if there == [INSTANCES]
+            else "name a new directory, or move these away",
+        )
+    moved = []
+    try:
+        for entry in entries:
+            entry.rename(directory / entry.name)
+            moved.append(entry)
+    except BaseException:
+        for entry in reversed(moved):
+            (directory / entry.name).rename(entry)
+        raise
 
 
 class ArmGroup(NamedTuple):
@@ -95,19 +161,18 @@ def quoted(text: str) -> str:
 
 
 def contract_text(
+    facts: ProblemFacts,
     *,
     name: str,
     title: str,
-    objective: str,
     checker: str,
     horizon: float,
     seeds: int | Sequence[int],
-    reference: str,
-    contrast: tuple[str, str],
     instances: str,
     arms: str,
+    reference: str = NO_REFERENCE,
 ) -> str:
-    """Return the contract of a study; `reference`, `instances` and `arms` are its sections of these."""
+    """Return the contract of a study; `title` follows that of the problem, the last three are sections of the file."""
     return f"""# The contract of a study: what a reader needs to interpret its scores. See docs/contract.md.
 # gapline run DIR runs it, gapline status DIR shows how far it is, gapline score DIR scores it.
 
@@ -116,7 +181,7 @@ seeds = {seeds if isinstance(seeds, int) else list(seeds)}
 
 [study]
 name = {quoted(name)}
-title = {quoted(title)}
+title = {quoted(facts.title + title)}
 # For those who cite and find the study; it changes no number and may be filled in at any time (docs/replication.md).
 # description = "What the study asks, and how."
 # authors = [{{ given = "Ada", family = "Lovelace", orcid = "0000-0002-1825-0097", affiliation = "Engines" }}]
@@ -127,7 +192,7 @@ title = {quoted(title)}
 # related = [{{ identifier = "10.1000/182", relation = "isSupplementTo" }}]
 
 [objective]
-name = {quoted(objective)}
+name = {quoted(facts.objective)}
 # "max" where larger values are better; an instance may state its own.
 sense = "min"
 # Every candidate is checked against the original problem, and its objective recomputed.
@@ -151,7 +216,7 @@ goals = [0.0, 0.01, 0.05]
 [aggregate]
 # Panels count alike, whatever their number of instances.
 weighting = "panel"
-contrasts = [[{", ".join(map(quoted, contrast))}]]
+contrasts = [[{", ".join(map(quoted, facts.contrast))}]]
 
 {instances.strip()}
 {arms}"""
@@ -187,7 +252,7 @@ def write_study(
     `iterations` solvers stop after so many steps, whatever the clock says.
     """
     refuse_unknown(problem)
-    name, facts = name or problem, PROBLEMS[problem]
+    name = name or problem
     sizes = panels or (MIP_PANELS if problem == "mip" else PANELS)
     with new_study(Path(folder)) as study:
         entries = {}
@@ -200,9 +265,9 @@ def write_study(
                 suffix = path.name.removeprefix(default_name(path.name))
                 entries[f"{INSTANCES}/{family}-*{suffix}"] = (family, panel.customers)
         text = contract_text(
+            PROBLEMS[problem],
             name=name,
-            title=f"{facts.title}, generated instances",
-            objective=facts.objective,
+            title=", generated instances",
             checker=problem,
             horizon=horizon,
             seeds=seeds,
@@ -211,8 +276,7 @@ def write_study(
                 f'[[instances]]\npath = "{pattern}"\npanel = "{family}"\nsize = {size}\n'
                 for pattern, (family, size) in entries.items()
             ),
-            contrast=facts.contrast,
             arms=problem_arms(problem, generated=True, iterations=iterations),
         )
-        write_atomically(study / CONTRACT_FILE, lambda stream: stream.write(text.encode()))
+        write_file(study / CONTRACT_FILE, text.encode())
     return Path(folder) / CONTRACT_FILE

@@ -7,10 +7,8 @@ from pathlib import Path
 
 from gapline.errors import UsageError
 from gapline.files.atomic_write import write_atomically
-from gapline.generate.cvrp import cvrp_files
 from gapline.generate.draws import Draws
-from gapline.generate.tdvrptw import tdvrptw_files
-from gapline.generate.vrptw import vrptw_files
+from gapline.generate.routing import cvrp_files, tdvrptw_files, vrptw_files
 from gapline.text import meant
 
 COSTS = (10, 99)
@@ -90,10 +88,15 @@ def write_instances(problem: str, folder: str | Path, *, name: str, customers: i
         for number in range(1, count + 1):
             files = make_files("-".join(filter(None, [name, family, f"n{customers}", str(number)])), customers)
             for file_name, content in files.items():
-                write_atomically(Path(folder) / file_name, methodcaller("write", content))
+                write_file(Path(folder) / file_name, content)
             # The instance file comes first; what follows lies beside it.
             paths.append(Path(folder) / next(iter(files)))
     return paths
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file as a whole or not at all."""
+    write_atomically(path, methodcaller("write", data))
 
 
 def refuse_unknown(problem: str) -> None:

@@ -3,7 +3,7 @@
 import hashlib
 import shlex
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from gapline.campaign.assembly import RunTrace, campaign_from_traces
 from gapline.campaign.campaign import Campaign
@@ -20,7 +21,7 @@ from gapline.errors import listing
 from gapline.journal.attempts import Attempt, CellRecord, attempts_of, cells_of, superseded_words
 from gapline.journal.checker_choice import choose_judge, find_judges, judge_notes
 from gapline.journal.claims import claimed_run
-from gapline.journal.events import SOMETIMES, Event, Events
+from gapline.journal.events import SOMETIMES, CapturedEvents
 from gapline.journal.fairness import fairness_columns
 from gapline.journal.index import Index, Seen
 from gapline.journal.read import Journal, Outcome
@@ -86,7 +87,7 @@ class Tally:
 
 
 @dataclass(slots=True)
-class Survey:
+class StudySurvey:
     """What a study has, before any of its journals is read again: its cells, and what holds for all of them.
 
     `marks` are those of the attempts of each cell, by its name, None for an attempt that is not known; `asked` is
@@ -120,7 +121,7 @@ def read_study(study: Path, *, checker: str | None = None) -> Campaign:
 
 def survey_study(
     study: Path, index: Index, *, checker: str | None = None, running: frozenset[str] = frozenset()
-) -> Survey:
+) -> StudySurvey:
     """Look at the cells of a study and at who judged them; `running` are the names of those under way."""
     marks: dict[str, list[str | None]] = {}
 
@@ -133,10 +134,10 @@ def survey_study(
     judges, (named, maximised) = find_judges(cells, look=look), _from_contract(study)
     judge = choose_judge(judges, contract=named, wanted=checker)
     asked, strays = checker is not None, find_strays(study)
-    return Survey(study, cells, marks, judges, judge, named, maximised, asked, strays, running)
+    return StudySurvey(study, cells, marks, judges, judge, named, maximised, asked, strays, running)
 
 
-def build_campaign(survey: Survey, index: Index, *, reuse: Reuse = lambda *_: None) -> Campaign:
+def build_campaign(survey: StudySurvey, index: Index, *, reuse: Reuse = lambda *_: None) -> Campaign:
     """Make the campaign of a study; `reuse` gives the run of a cell that need not be read, by name and marks.
 
     The marks of the survey become those of what was read.
@@ -211,14 +212,15 @@ def _read_cell(cell: Path, index: Index, reuse: Reuse) -> tuple[list[Seen], Cell
 
 def campaign_of_journals(
     traces: list[RunTrace],
-    tally: Tally,
+    tally: Tally | None = None,
     *,
-    source: str,
-    problems: list[str],
-    notes: list[str],
+    source: str = "",
+    problems: Sequence[str] = (),
+    notes: Sequence[str] = (),
     facts: dict[str, str] | None = None,
 ) -> Campaign:
     """Make a campaign of the runs that count, with what is beside them."""
+    tally = tally or Tally()
     _make_uniform(traces)
     campaign = campaign_from_traces(traces, sources=[source], facts=facts or {}, problems=problems, notes=notes)
     diagnostics = replace(
@@ -278,11 +280,8 @@ def trace_of(
     def numbers(name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
         return np.array(events.column(name), np.float64)
 
-    objective, code, reasons = np.empty(len(events)), np.empty(len(events), np.uint8), []
-    for place, event in enumerate(events.bare()):
-        code[place], objective[place], reason = _judge(event, verdicts, by_checker=by_checker)
-        reasons.append(reason)
-    time = numbers("time")
+    time, objective, reasons = numbers("time"), numbers("objective"), events.reasons
+    code = _judge(events, verdicts, objective, reasons, by_checker=by_checker)
     best = _best_digest(events, time, -objective if maximised else objective, code, order.horizon) if digest else None
     trace = trace_without_events(journal, attempts=attempts, asked=asked, best=best)
     trace.time, trace.objective, trace.verdict, trace.claimed = time, objective, code, numbers("objective")
@@ -331,27 +330,38 @@ def trace_without_events(journal: Outcome, *, attempts: int, asked: bool, best: 
     )
 
 
-def _judge(event: Event, verdicts: Verdicts | None, *, by_checker: bool) -> tuple[VerdictCode, float, str]:
-    """Return verdict, objective and reason: the checker's objective where there is one, else the claimed."""
-    if not event.is_candidate:
-        return VerdictCode.BOUND, float("nan"), ""
-    if event.reason:
-        return VerdictCode.INVALID, event.objective, event.reason
+def _judge(
+    events: CapturedEvents,
+    verdicts: Verdicts | None,
+    objective: NDArray[np.float64],
+    reasons: list[str],
+    *,
+    by_checker: bool,
+) -> NDArray[np.uint8]:
+    """Return verdicts; objectives and reasons become those of the checker where it judged."""
+    candidate = np.array(events.is_candidate, np.bool_)
+    waiting = candidate & np.array([not reason for reason in reasons], np.bool_)
+    code = np.where(candidate, np.uint8(VerdictCode.INVALID), np.uint8(VerdictCode.BOUND))
     if not by_checker:
-        return VerdictCode.VALID, event.objective, ""
-    if event.solution is None:
+        code[waiting] = VerdictCode.VALID
+        return code
+    solved, judged = np.array(events.places) >= 0, {} if verdicts is None else verdicts.by_sequence
+    for place in np.flatnonzero(waiting & ~solved).tolist():
         # No checker will ever be able to judge it, so it does not wait for one.
-        return VerdictCode.INVALID, event.objective, NO_SOLUTION
-    verdict = verdicts.by_sequence.get(event.sequence) if verdicts is not None else None
-    if verdict is None or verdict.valid is None:
-        return VerdictCode.UNCHECKED, event.objective, ""
-    objective = event.objective if verdict.objective is None else verdict.objective
-    # A campaign counts kinds of reasons; which route or customer it was stays with the verdict.
-    reason = "" if verdict.valid else (verdict.reason or "rejected by the checker").partition(":")[0]
-    return VerdictCode(verdict.valid), objective, reason
+        reasons[place] = NO_SOLUTION
+    for place in np.flatnonzero(waiting & solved).tolist():
+        verdict = judged.get(events.sequences[place])
+        if verdict is None or verdict.valid is None:
+            code[place] = VerdictCode.UNCHECKED
+            continue
+        code[place] = VerdictCode(verdict.valid)
+        objective[place] = objective[place] if verdict.objective is None else verdict.objective
+        # A campaign counts kinds of reasons; which route or customer it was stays with the verdict.
+        reasons[place] = "" if verdict.valid else (verdict.reason or "rejected by the checker").partition(":")[0]
+    return code
 
 
-def _best_digest(events: Events, time: Any, objective: Any, verdict: Any, horizon: float) -> str | None:
+def _best_digest(events: CapturedEvents, time: Any, objective: Any, verdict: Any, horizon: float) -> str | None:
     """Return the digest of the best valid solution inside the horizon, the least one; of equals the earlier."""
     usable = (verdict == VerdictCode.VALID) & (time <= horizon) & np.isfinite(objective)
     if not usable.any():

@@ -40,14 +40,14 @@ class Claimant(msgspec.Struct, frozen=True):
     runner: str | None = None
 
     @property
-    def is_here(self) -> bool:
+    def is_local(self) -> bool:
         """Whether it is a process of this machine."""
         return self.host == platform.node()
 
     @property
     def is_alive(self) -> bool | None:
         """Whether it still is there; None where nobody here can tell."""
-        if not self.is_here or self.began is None:
+        if not self.is_local or self.began is None:
             return None
         return began(self.process) == self.began
 
@@ -121,7 +121,7 @@ def claim_inode(cell: Path) -> Inode | None:
     return os.major(facts.st_dev), os.minor(facts.st_dev), facts.st_ino
 
 
-def is_worked_on(cell: Path, locked: Container[Inode] | None) -> bool:
+def is_cell_running(cell: Path, locked: Container[Inode] | None) -> bool:
     """Say whether somebody works on a cell, given the locks of this machine, without touching it."""
     inode = claim_inode(cell)
     if inode is None:
@@ -131,16 +131,16 @@ def is_worked_on(cell: Path, locked: Container[Inode] | None) -> bool:
     claimant = read_claimant(cell)
     if claimant is None:
         return False
-    if claimant.is_here:
+    if claimant.is_local:
         # Where the kernel does not list its locks, the process that made the claim has to do.
         return locked is None and claimant.is_alive is True and not _has_ended(cell)
     return not _has_ended(cell) and not _is_overdue(cell)
 
 
-def worked_on(cells: Collection[Path]) -> frozenset[str]:
+def running_cells(cells: Collection[Path]) -> frozenset[str]:
     """Return the names of those cells that somebody works on at this moment."""
     locked = locked_inodes()
-    return frozenset(cell.name for cell in cells if is_worked_on(cell, locked))
+    return frozenset(cell.name for cell in cells if is_cell_running(cell, locked))
 
 
 def claimed_run(cell: Path) -> RunKey | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, overload
+from typing import Any, BinaryIO, overload
 
 import msgspec
 
@@ -46,7 +46,7 @@ class Said(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class CapturedEvent:
     """One captured event: a candidate, or a bound alone (`is_candidate` false).
 
     `reason` says why a candidate is rejected without asking a checker; `solution` is the JSON of its solution.
@@ -63,32 +63,34 @@ class Event:
     reason: str
 
 
-class Events(Sequence[Event]):
-    """The events of a journal as columns: a tenth of the memory of as many objects; solutions stay in the file."""
+class CapturedEvents(Sequence[CapturedEvent]):
+    """The events of a journal as columns: a tenth of the memory of as many objects; solutions stay in the file.
+
+    `sequences` are the numbers of their lines; `places` are where those begin, -1 where an event has no solution.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._sequence, self._is_candidate = array("q"), array("b")
+        self.sequences, self.is_candidate = array("q"), array("b")
         self._numbers = {name: array("d") for name in ("time", "objective")}
-        # Where the line of an event begins, -1 where it has no solution.
-        self._place = array("q")
+        self.places = array("q")
         self._reasons: dict[str, int] = {"": 0}
         self._names = [""]
         # There are a handful of reasons for which a journal rejects a candidate itself.
         self._reason = array("B")
         self._has_solutions = False
 
-    def add(self, event: Event, place: int) -> None:
+    def add(self, event: CapturedEvent, place: int) -> None:
         """Take an event whose line begins at a place of the file; of its solution only that there is one is kept."""
-        self._sequence.append(event.sequence)
-        self._is_candidate.append(event.is_candidate)
+        self.sequences.append(event.sequence)
+        self.is_candidate.append(event.is_candidate)
         for name in SOMETIMES:
             if name not in self._numbers and not math.isnan(getattr(event, name)):
                 # The first one: most journals have none, and a column of nothing takes as much as one of numbers.
                 self._numbers[name] = array("d", [math.nan]) * (len(self) - 1)
         for name, column in self._numbers.items():
             column.append(getattr(event, name))
-        self._place.append(-1 if event.solution is None else place)
+        self.places.append(-1 if event.solution is None else place)
         self._has_solutions |= event.solution is not None
         if event.reason not in self._reasons:
             self._reasons[event.reason] = len(self._names)
@@ -96,7 +98,7 @@ class Events(Sequence[Event]):
         self._reason.append(self._reasons[event.reason])
 
     def __len__(self) -> int:
-        return len(self._sequence)
+        return len(self.sequences)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
@@ -104,35 +106,41 @@ class Events(Sequence[Event]):
     __hash__ = None  # type: ignore[assignment]
 
     @overload
-    def __getitem__(self, index: int) -> Event: ...
+    def __getitem__(self, index: int) -> CapturedEvent: ...
     @overload
-    def __getitem__(self, index: slice) -> list[Event]: ...
-    def __getitem__(self, index: int | slice) -> Event | list[Event]:
+    def __getitem__(self, index: slice) -> list[CapturedEvent]: ...
+    def __getitem__(self, index: int | slice) -> CapturedEvent | list[CapturedEvent]:
         """Return an event, its solution read from the file."""
         if isinstance(index, slice):
             return [self[place] for place in range(*index.indices(len(self)))]
         with self._opened() as stream:
             return self._event(index, self._solution(index, stream))
 
-    def __iter__(self) -> Iterator[Event]:
+    def __iter__(self) -> Iterator[CapturedEvent]:
         with self._opened() as stream:
             for index in range(len(self)):
                 yield self._event(index, self._solution(index, stream))
 
-    def after(self, place: int) -> "Events":
-        """Return the events from a place on."""
-        found = Events(self._path)
-        found._sequence, found._is_candidate = self._sequence[place:], self._is_candidate[place:]
-        found._numbers = {name: column[place:] for name, column in self._numbers.items()}
-        found._place, found._reason = self._place[place:], self._reason[place:]
-        found._reasons, found._names = dict(self._reasons), list(self._names)
-        found._has_solutions = self._has_solutions
-        return found
+    def keep(self, places: Sequence[int], bound: int | None) -> None:
+        """Forget all events but those at some places, and what the one at `bound` says of a bound."""
+        aside = [] if bound is None or bound in places else [bound]
+
+        def pick(column: "array[Any]") -> "array[Any]":
+            return array(column.typecode, [column[place] for place in (*places, *aside)])
+
+        self.sequences, self.is_candidate = pick(self.sequences), pick(self.is_candidate)
+        self.places, self._reason = pick(self.places), pick(self._reason)
+        self._numbers = {name: pick(column) for name, column in self._numbers.items()}
+        if aside:
+            # No candidate any more: that one was counted.
+            self.is_candidate[-1], self.places[-1], self._reason[-1] = 0, -1, 0
+            for name in {*self._numbers} - {"time", "bound"}:
+                self._numbers[name][-1] = math.nan
 
     @property
-    def sequences(self) -> "array[int]":
-        """The numbers of the lines that hold the events."""
-        return self._sequence
+    def reasons(self) -> list[str]:
+        """Why each candidate is rejected without asking a checker; empty where it is not."""
+        return [self._names[number] for number in self._reason]
 
     def states(self, name: str) -> bool:
         """Say whether any event states a number of this name."""
@@ -143,26 +151,28 @@ class Events(Sequence[Event]):
         found = self._numbers.get(name)
         return array("d", [math.nan]) * len(self) if found is None else found
 
-    def bare(self) -> Iterator[Event]:
+    def bare(self) -> Iterator[CapturedEvent]:
         """Yield the events without reading their solutions: an empty one stands for each that there is."""
         for index in range(len(self)):
-            yield self._event(index, None if self._place[index] < 0 else b"")
+            yield self._event(index, None if self.places[index] < 0 else b"")
 
-    def _event(self, index: int, solution: bytes | None) -> Event:
+    def _event(self, index: int, solution: bytes | None) -> CapturedEvent:
         numbers = self._numbers
         time, objective = numbers["time"][index], numbers["objective"][index]
         bound, primary, secondary = (numbers[name][index] if name in numbers else math.nan for name in SOMETIMES)
-        is_candidate, reason = bool(self._is_candidate[index]), self._names[self._reason[index]]
-        return Event(self._sequence[index], time, is_candidate, objective, bound, primary, secondary, solution, reason)
+        is_candidate, reason = bool(self.is_candidate[index]), self._names[self._reason[index]]
+        return CapturedEvent(
+            self.sequences[index], time, is_candidate, objective, bound, primary, secondary, solution, reason
+        )
 
     def _opened(self) -> AbstractContextManager[BinaryIO | None]:
         # A journal without solutions is not looked at again.
         return open_regular(self._path) if self._has_solutions else nullcontext()
 
     def _solution(self, index: int, stream: BinaryIO | None) -> bytes | None:
-        if self._place[index] < 0 or stream is None:
+        if self.places[index] < 0 or stream is None:
             return None
-        stream.seek(self._place[index])
+        stream.seek(self.places[index])
         body = stream.readline().removesuffix(b"\n")
         try:
             record = decode_record(body)

@@ -12,7 +12,7 @@ from gapline.contract.number_limits import EXACT, is_rounded
 from gapline.contract.tables import Proof, Reason, RunStatus
 from gapline.errors import TraceError
 from gapline.files.open_file import open_regular, reason_of
-from gapline.journal.events import Event, Events, Record, Said, decode_record, decode_said, present
+from gapline.journal.events import CapturedEvent, CapturedEvents, Record, Said, decode_record, decode_said, present
 from gapline.journal.fairness import disturbances
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE, RECORD_SCHEMA, SCHEMA, unseal
 from gapline.journal.records import OVER_CAP, WHOLE_CAUSES, Ending, Order, read_order
@@ -72,6 +72,13 @@ class Outcome:
         return run_status(self.ending)
 
     @property
+    def failure(self) -> str | None:
+        """The signal or exit code of a run that failed; None where it did not."""
+        if self.ending is None or self.status not in (RunStatus.CRASHED, RunStatus.KILLED, RunStatus.MEMORY_LIMIT):
+            return None
+        return self.ending.signal or f"exit code {self.ending.exit_code}"
+
+    @property
     def disturbed(self) -> list[str]:
         """What disturbed the run from outside."""
         return [] if self.order is None or self.ending is None else disturbances(self.order, self.ending)
@@ -114,17 +121,17 @@ class Outcome:
 class Journal(Outcome):
     """What a journal holds."""
 
-    events: Events = field(init=False)
+    events: CapturedEvents = field(init=False)
 
     def __post_init__(self) -> None:
-        self.events = Events(self.path)
+        self.events = CapturedEvents(self.path)
 
     def questions(self) -> list[int]:
         """Return the places of the events on which a checker has to be asked."""
         return [place for place, event in enumerate(self.events.bare()) if _is_question(event)]
 
 
-def _is_question(event: Event) -> bool:
+def _is_question(event: CapturedEvent) -> bool:
     return event.is_candidate and not event.reason and event.solution is not None
 
 
@@ -245,7 +252,7 @@ def _take_said(journal: Journal, record: Record, said: Said, place: int) -> None
     # A bound that is no number is dropped: it claims nothing that could be rejected.
     if not is_candidate and bound_reason:
         return
-    event = Event(
+    event = CapturedEvent(
         sequence=record.seq,
         time=record.t,
         is_candidate=is_candidate,
@@ -284,7 +291,7 @@ def _text(raw: msgspec.Raw) -> str:
 _STATED = re.compile(r'"objective"\s*:\s*([^,}\s]*)')
 
 
-def _rejected(sequence: int, time: float, text: str) -> Event:
+def _rejected(sequence: int, time: float, text: str) -> CapturedEvent:
     """Make a rejected candidate of a line that is not JSON, with the reason its objective shows."""
     stated = _STATED.search(text)
     # The line is no JSON, but what stands behind "objective" tells the user which mistake it is.
@@ -297,4 +304,4 @@ def _rejected(sequence: int, time: float, text: str) -> Event:
     elif value is None or re.fullmatch(r"[0-9]+(\.[0-9]+)?", value):
         reason = UNREADABLE
     nan = float("nan")
-    return Event(sequence, time, True, nan, nan, nan, nan, None, reason)
+    return CapturedEvent(sequence, time, True, nan, nan, nan, nan, None, reason)

@@ -21,12 +21,13 @@ from gapline.contract.layout import BUILT, CAMPAIGN, JOURNALS, MANIFEST, OPTIONS
 from gapline.contract.tables import RUN_KEY, Reason, RunKey
 from gapline.errors import GaplineError
 from gapline.files.atomic_write import write_atomically
+from gapline.files.locks import locked
 from gapline.files.open_file import most_bytes, read_regular
 from gapline.journal.attempts import CellRecord, attempts_of, cells_of, folders_of
-from gapline.journal.campaign import Survey, build_campaign, survey_study, trace_without_events
-from gapline.journal.claims import locked_inodes, worked_on
+from gapline.journal.campaign import StudySurvey, build_campaign, survey_study, trace_without_events
+from gapline.journal.claims import locked_inodes, running_cells
 from gapline.journal.events import SOMETIMES
-from gapline.journal.index import BY, Index
+from gapline.journal.index import BY, Index, open_index
 from gapline.journal.line import seal, unseal
 from gapline.journal.read import Outcome
 from gapline.journal.verdicts import Judge, VerdictsHead
@@ -36,7 +37,7 @@ from gapline.text import writable
 _ODD = frozenset({OTHER_REASON, Reason.TIME_NEGATIVE.value, Reason.TIME_NOT_FINITE.value})
 
 
-class Built(msgspec.Struct, frozen=True):
+class CampaignSources(msgspec.Struct, frozen=True):
     """What a campaign was made of: attempts of each cell by their marks, and what holds for all of them.
 
     `seal` is that of the campaign's manifest.
@@ -52,21 +53,31 @@ class Built(msgspec.Struct, frozen=True):
     cells: dict[str, list[str | None]]
 
 
-class _BuiltBy(msgspec.Struct, frozen=True):
+class _CampaignJudge(msgspec.Struct, frozen=True):
     """Of what a campaign was made of: whose verdicts."""
 
     judge: Judge | None
 
 
+def rebuild_campaign(study_dir: str | Path) -> Campaign:
+    """Write the `campaign/` of a study as its journals and verdicts are now, reading those that changed."""
+    study = Path(study_dir)
+    (study / JOURNALS).mkdir(parents=True, exist_ok=True)
+    # Two runners may finish at once: each rebuilds from the journals, one after the other.
+    with locked(study / JOURNALS / "campaign.lock"), open_index(study) as index:
+        # From all journals, not from this call's results: another runner's cells belong to it too.
+        return renew_campaign(study, index)
+
+
 def renew_campaign(study: Path, index: Index) -> Campaign:
     """Write `campaign/` as the journals and verdicts of a study are now; one that says so already stays."""
     survey, folder = survey_study(study, index), study / CAMPAIGN
-    standing = standing_campaign(study, survey)
+    standing = stored_campaign(study, survey)
     if standing is not None and standing.is_whole(survey):
         return standing.campaign
     campaign = build_campaign(survey, index, reuse=_nothing if standing is None else standing.run)
     save_campaign(campaign, folder, overwrite=True)
-    line = seal(msgspec.json.encode(_built(survey, str(read_manifest(folder)["seal"])))[:-1], 0)[0]
+    line = seal(msgspec.json.encode(_campaign_sources(survey, str(read_manifest(folder)["seal"])))[:-1], 0)[0]
     # After the campaign: should we be killed in between, the seal is another one and everything is read.
     write_atomically(study / JOURNALS / BUILT, lambda stream: stream.write(line))
     return campaign
@@ -83,20 +94,20 @@ def current_campaign(study: Path) -> Campaign | None:
     cells = cells_of(study) if last is None or (_modified(study / JOURNALS / OPTIONS_FILE) or 0) > last else None
     if cells is None:
         # A second runner may be at work after the first one wrote the campaign of what there was.
-        running = worked_on(folders_of(study)) if locked_inodes() else frozenset()
+        running = running_cells(folders_of(study)) if locked_inodes() else frozenset()
         if not running and not _lacks_verdicts(study):
             return None
     elif not cells:
         return None
     else:
-        running = worked_on(cells)
+        running = running_cells(cells)
     index = Index(study, apart=True)
     index.open()
     with closing(index):
         # An attempt that is made again, because others disturbed the first, does not take back what is whole.
         again = [name for name in running if _is_whole_before(study / JOURNALS / name, index)]
         survey = survey_study(study, index, running=running.difference(again))
-        standing = standing_campaign(study, survey)
+        standing = stored_campaign(study, survey)
         if standing is not None and not running and standing.is_whole(survey):
             return standing.campaign
         return build_campaign(survey, index, reuse=_nothing if standing is None else standing.run)
@@ -106,7 +117,7 @@ def _lacks_verdicts(study: Path) -> bool:
     """Say whether verdicts that a study's `campaign/` was made of are gone: its runs must not count as checked."""
     try:
         line = unseal(read_regular(study / JOURNALS / BUILT, most=most_bytes()).rstrip(b"\n"), 0)[0]
-        judge = msgspec.json.decode(line, type=_BuiltBy).judge
+        judge = msgspec.json.decode(line, type=_CampaignJudge).judge
         runs = pl.read_parquet(io.BytesIO(read_regular(study / CAMPAIGN / RUNS_FILE, most=most_bytes())))
         judged = runs.filter((pl.col("validation") == "checker") & (pl.col("count") > 0))
         attempts = judged.select(*RUN_KEY, "attempt").drop_nulls()
@@ -146,38 +157,38 @@ def _nothing(*_: object) -> None:
     return None
 
 
-def _built(survey: Survey, campaign: str) -> Built:
+def _campaign_sources(survey: StudySurvey, campaign: str) -> CampaignSources:
     # Names of files may be no text.
     source, strays = writable(str(survey.study)), list(map(writable, survey.strays))
     cells = {writable(name): marks for name, marks in survey.marks.items()}
     maximised = sorted(survey.maximised)
-    return Built(BY, campaign, source, survey.judge, survey.named, maximised, strays, cells)
+    return CampaignSources(BY, campaign, source, survey.judge, survey.named, maximised, strays, cells)
 
 
-class Reused:
+class ReusableCampaign:
     """A campaign that was made before, and what it was made of: runs whose files are the same are taken from it."""
 
-    def __init__(self, campaign: Campaign, built: Built) -> None:
+    def __init__(self, campaign: Campaign, built: CampaignSources) -> None:
         self.campaign, self._built = campaign, built
         columns = (*RUN_KEY, "first", "count", "best_solution_digest")
         rows = campaign.runs.select(columns).iter_rows() if "best_solution_digest" in campaign.runs.columns else ()
         self._rows = {RunKey(*row[:3]): row[3:] for row in rows}
 
     @classmethod
-    def of(cls, campaign: Campaign, survey: Survey) -> "Reused | None":
+    def of(cls, campaign: Campaign, survey: StudySurvey) -> "ReusableCampaign | None":
         """Keep a campaign as it was just made of a survey, None where runs cannot be taken from it."""
         odd = campaign.diagnostics.unordered or _ODD.intersection(campaign.reasons)
-        return None if odd else cls(campaign, _built(survey, ""))
+        return None if odd else cls(campaign, _campaign_sources(survey, ""))
 
-    def fits(self, survey: Survey) -> bool:
+    def fits(self, survey: StudySurvey) -> bool:
         """Say whether runs of it would be made the same way again."""
         built = self._built
         return (built.judge, built.maximised) == (survey.judge, sorted(survey.maximised))
 
-    def is_whole(self, survey: Survey) -> bool:
+    def is_whole(self, survey: StudySurvey) -> bool:
         """Say whether it would be made of the same again."""
         unknown = any(None in marks for marks in survey.marks.values())
-        return not unknown and _built(survey, self._built.seal) == self._built
+        return not unknown and _campaign_sources(survey, self._built.seal) == self._built
 
     def run(self, cell: str, marks: list[str | None], journal: Outcome) -> RunTrace | None:
         """Return the run of a cell, None where any of its files is another one by now."""
@@ -200,12 +211,12 @@ class Reused:
         return trace
 
 
-def standing_campaign(study: Path, survey: Survey) -> Reused | None:
+def stored_campaign(study: Path, survey: StudySurvey) -> ReusableCampaign | None:
     """Open the campaign that stands on disk, verified, if runs can be taken from it."""
     folder = study / CAMPAIGN
     try:
         built = msgspec.json.decode(
-            unseal(read_regular(study / JOURNALS / BUILT, most=most_bytes()).rstrip(b"\n"), 0)[0], type=Built
+            unseal(read_regular(study / JOURNALS / BUILT, most=most_bytes()).rstrip(b"\n"), 0)[0], type=CampaignSources
         )
         same = (BY, survey.judge, sorted(survey.maximised))
         if (built.by, built.judge, built.maximised) != same or read_manifest(folder).get("seal") != built.seal:
@@ -215,4 +226,4 @@ def standing_campaign(study: Path, survey: Survey) -> Reused | None:
         return None
     if campaign.diagnostics.unordered or _ODD.intersection(campaign.reasons):
         return None
-    return Reused(campaign, built)
+    return ReusableCampaign(campaign, built)

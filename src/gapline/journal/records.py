@@ -23,7 +23,7 @@ class Caps(msgspec.Struct, frozen=True):
     backlog: int = 32 * MEGABYTE
 
 
-class Recorder(msgspec.Struct, frozen=True, kw_only=True):
+class RecorderProcess(msgspec.Struct, frozen=True, kw_only=True):
     """The process that records a run: its number means something only on the same boot and in the same namespace.
 
     `began` is when it was started, in ticks since the machine was; `clock` is the monotonic clock of that boot in
@@ -73,7 +73,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     schema: str = SCHEMA
     # Left out where nothing is stated: the orders of campaigns have neither.
     started: str | msgspec.UnsetType = msgspec.UNSET
-    recorder: Recorder | msgspec.UnsetType = msgspec.UNSET
+    recorder: RecorderProcess | msgspec.UnsetType = msgspec.UNSET
 
 
 class Ending(msgspec.Struct, kw_only=True):

@@ -193,7 +193,7 @@ def declare(
         with contextlib.suppress(OSError):
             files[path] = file_digest(study / path)
             with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
-                stated[path] = msgspec.json.decode(read_document(study / path), type=_Stated).digest
+                stated[path] = msgspec.json.decode(read_document(study / path), type=_DeclaredDigest).digest
     instances = {}
     for instance in contract.instances:
         # An instance that is not known yet is one that a pattern finds since.
@@ -255,7 +255,7 @@ def _allotted(contract: Contract) -> dict[str, dict[str, Any]]:
     return {name: stated for name, stated in found.items() if stated}
 
 
-class _Stated(msgspec.Struct):
+class _DeclaredDigest(msgspec.Struct):
     digest: str
 
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from gapline.files.process_start import began, is_running
-from gapline.journal.records import Order, Recorder
+from gapline.journal.records import Order, RecorderProcess
 
 BOOT, NAMESPACE = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")
 
@@ -42,10 +42,10 @@ class Here:
         return cls(_boot(), _namespace(), datetime.datetime.now(datetime.UTC), time.monotonic_ns())
 
 
-def this_recorder() -> Recorder:
+def this_recorder() -> RecorderProcess:
     """Return this process as it stands in the first line of a recording."""
     pid = os.getpid()
-    return Recorder(pid=pid, began=began(pid), boot=_boot(), namespace=_namespace(), clock=time.monotonic_ns())
+    return RecorderProcess(pid=pid, began=began(pid), boot=_boot(), namespace=_namespace(), clock=time.monotonic_ns())
 
 
 def unclosed_state(order: Order, here: Here) -> Unclosed:
@@ -61,7 +61,7 @@ def unclosed_state(order: Order, here: Here) -> Unclosed:
 def _is_alive(order: Order, here: Here) -> bool | None:
     """Say whether the process of a recording is alive; None where its number means nothing here."""
     process = order.recorder
-    if not isinstance(process, Recorder) or process.began is None or not (process.boot and process.namespace):
+    if not isinstance(process, RecorderProcess) or process.began is None or not (process.boot and process.namespace):
         return None
     if (process.boot, process.namespace) != (here.boot, here.namespace):
         return None
@@ -71,7 +71,12 @@ def _is_alive(order: Order, here: Here) -> bool | None:
 def _is_over(order: Order, here: Here) -> bool:
     """Say whether the horizon has passed since the start: on the same boot by a clock that nobody sets."""
     process = order.recorder
-    if isinstance(process, Recorder) and process.boot and process.boot == here.boot and here.clock >= process.clock:
+    if (
+        isinstance(process, RecorderProcess)
+        and process.boot
+        and process.boot == here.boot
+        and here.clock >= process.clock
+    ):
         return (here.clock - process.clock) / 1e9 >= order.horizon
     try:
         started = datetime.datetime.fromisoformat(order.started)  # type: ignore[arg-type]

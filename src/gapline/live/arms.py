@@ -1,27 +1,24 @@
 """Means and ranks of arms while runs are open, and pairs of arms that are already decided."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.contract.instance_set import NO_SOLUTION, InstanceSet, decide_instance_set
 from gapline.contract.tables import RUN_KEY, RunKey
-from gapline.live.bounds import Against, Bounds, bound_means, bound_unbegun, is_decided
-from gapline.live.table import Table
+from gapline.live.bounds import LiveReading, ScoreBounds, bound_means, bound_unbegun, is_decided
+from gapline.live.table import Latest, LiveScores
+from gapline.report.numbers import number_or_overflow
 from gapline.report.order import order_arms
-from gapline.report.reading_text import number_or_overflow
 from gapline.scoring.kernels import Kernel
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import run_weights
 from gapline.statistics.means import summarise
 from gapline.text import counted
-
-Floats = NDArray[np.float64]
 
 _CELL = ["panel", "instance", "seed"]
 
@@ -82,72 +79,71 @@ def _common(frame: pl.DataFrame, planned: pl.DataFrame, arms: int) -> pl.DataFra
     return frame.group_by(_CELL).agg(pl.col("arm").n_unique()).filter(pl.col("arm") == arms).select(_CELL)
 
 
+# Reference and best possible value of an instance.
 BestKnown = Callable[[str], tuple[float | None, float | None]]
+_ENDS = {"low": pl.Float64, "high": pl.Float64}
 
 
 class ArmBounds:
     """The planned cells with the weight of each in the mean of its arm, as it will be when all of them are done."""
 
-    def __init__(self, cells: pl.DataFrame, against: Against, ladders: Sequence[Sequence[str]]) -> None:
-        self._against = against
+    def __init__(self, cells: pl.DataFrame, reading: LiveReading, ladders: Sequence[Sequence[str]]) -> None:
+        self._reading = reading
         self._cells, self._ladders = cells, ladders
-        self._ranking: tuple[object, dict[str, Any]] | None = None
-        self._tier_two = frozenset(against.tier_two)
+        self._tier_two = frozenset(reading.tier_two)
         self.ranked = decide_instance_set(cells, tier_two=self._tier_two, ladders=ladders)
-        self._keys = [RunKey(*row) for row in cells.select(RUN_KEY).iter_rows()]
-        self._place = {key: place for place, key in enumerate(self._keys)}
-        self._weights = run_weights(cells, by=["arm"], weighting=against.weighting) if self._keys else np.empty(0)
+        self._place = {RunKey(*row): place for place, row in enumerate(cells.select(RUN_KEY).iter_rows())}
+        self._weights = run_weights(cells, by=["arm"], weighting=reading.weighting) if self._place else np.empty(0)
         arms = cells["arm"].to_numpy()
         self._rows = {arm: np.flatnonzero(arms == arm) for arm in sorted(set(arms.tolist()))}
-        self._known: dict[str, _Ends] = {}
+        self._ranking: Latest[dict[str, Any]] = Latest()
+        self._ends: dict[str, Latest[pl.DataFrame]] = {kernel.name: Latest() for kernel in reading.kernels}
 
     def describe(self, arms: Iterable[str]) -> None:
         """Rank these arms no longer, because their runs say that they are of tier 2."""
         if not self._tier_two.issuperset(arms):
-            self._tier_two, self._ranking = self._tier_two.union(arms), None
+            self._tier_two = self._tier_two.union(arms)
             self.ranked = decide_instance_set(self._cells, tier_two=self._tier_two, ladders=self._ladders)
 
+    def ranking(self, table: LiveScores) -> dict[str, Any]:
+        """Return the ranks of the arms on the cells that all of them have finished; made anew where runs joined."""
+
+        def work() -> dict[str, Any]:
+            return rank_finished(table.scores, self._cells, self.ranked, weighting=self._reading.weighting)
+
+        return self._ranking.of((table.mark, self._tier_two), work)
+
     def document(
-        self, table: Table, running: Mapping[RunKey, Sequence[Bounds]], best_known: BestKnown
+        self, table: LiveScores, running: Mapping[RunKey, Sequence[ScoreBounds]], best_known: BestKnown
     ) -> dict[str, Any]:
         """Return the bounds of every arm's mean and the pairs of compared arms, per kernel."""
         return {
-            kernel.name: self._of_kernel(place, table, running, best_known)
-            for place, kernel in enumerate(self._against.kernels)
+            kernel.name: self._of_kernel(
+                kernel, table, {key: bounds[place] for key, bounds in running.items()}, best_known
+            )
+            for place, kernel in enumerate(self._reading.kernels)
         }
 
-    def ranking(self, scores: Scores | None) -> dict[str, Any]:
-        """Return the ranks of the arms on the cells that all of them have finished; made anew where runs joined."""
-        if self._ranking is None or self._ranking[0] is not scores:
-            found = rank_finished(scores, self._cells, self.ranked, weighting=self._against.weighting)
-            self._ranking = (scores, found)
-        return self._ranking[1]
-
     def _of_kernel(
-        self,
-        place: int,
-        table: Table,
-        running: Mapping[RunKey, Sequence[Bounds]],
-        best_known: BestKnown,
+        self, kernel: Kernel, table: LiveScores, running: Mapping[RunKey, ScoreBounds], best_known: BestKnown
     ) -> dict[str, Any]:
-        kernel, known_ends = self._against.kernels[place].name, self._ends(place, table, best_known)
-        low, high, settled = known_ends.low.copy(), known_ends.high.copy(), known_ends.settled
-        for key, bounds in running.items():
+        mark = (table.mark, id(self._reading.snapshot), tuple(table.bounds.values()))
+        known = self._ends[kernel.name].of(mark, lambda: self._known_ends(kernel, table.scores, best_known))
+        low, high = known["low"].to_numpy().copy(), known["high"].to_numpy().copy()
+        settled = known["settled"].to_numpy()
+        for key, one in running.items():
             row = self._place.get(key)
             if row is not None and not settled[row]:
-                one = bounds[place]
                 low[row], high[row] = (np.nan, np.nan) if one.low is None else (one.low, one.high)
         ends = {}
         arms = []
         for arm, rows in self._rows.items():
-            open_runs = int(np.count_nonzero(~settled[rows]))
-            known = not (np.isnan(low[rows]).any() or np.isnan(high[rows]).any())
-            if known:
+            if not (np.isnan(low[rows]).any() or np.isnan(high[rows]).any()):
                 ends[arm] = bound_means(low[rows], high[rows], self._weights[rows])
             bottom, top = ends.get(arm, (None, None))
-            arms.append({"arm": arm, "low": bottom, "high": top, "open": open_runs})
+            arms.append({"arm": arm, "low": bottom, "high": top, "open": int(np.count_nonzero(~settled[rows]))})
         # A mean over other instances, or of a kernel that ranks nothing here, stands for nothing that could be decided.
-        unranked = table.scores is not None and rank_among(table.scores, self.ranked).why_unranked(kernel)
+        unranked = table.scores is not None and rank_among(table.scores, self.ranked).why_unranked(kernel.name)
         compared = [] if unranked else [arm for arm in self._rows if self.ranked.ranked(arm)]
         pairs = []
         for a, b in combinations(compared, 2):
@@ -156,41 +152,21 @@ class ArmBounds:
             pairs.append({"a": a, "b": b, "decided": decided, "better": first})
         return {"arms": arms, "pairs": pairs}
 
-    def _ends(self, place: int, table: Table, best_known: BestKnown) -> "_Ends":
-        """Return the ends of every cell's score, those of runs under way aside."""
-        kernel = self._against.kernels[place]
-        # Whatever was read anew, or is read against something else, is no longer what it was.
-        mark = (table.fulls, id(self._against.snapshot), tuple(table.bounds.values()))
-        ends = self._known.get(kernel.name)
-        if ends is None or ends.mark != mark:
-            ends = self._known[kernel.name] = self._unbegun(kernel, best_known, mark)
-        if table.scores is not None and kernel.name in table.scores.frame.columns:
-            # Runs that joined stand behind the others.
-            new = table.scores.frame[ends.taken :]
-            for *key, score in new.select(*RUN_KEY, kernel.name).iter_rows():
-                row = self._place.get(RunKey(*key))
-                if row is not None:
-                    ends.low[row] = ends.high[row] = np.nan if score is None else score
-                    ends.settled[row] = True
-            ends.taken += new.height
-        return ends
-
-    def _unbegun(self, kernel: Kernel, best_known: BestKnown, mark: object) -> "_Ends":
-        by_instance: dict[str, tuple[float, float]] = {}
-        for instance in {key.instance for key in self._keys}:
+    def _known_ends(self, kernel: Kernel, scores: Scores | None, best_known: BestKnown) -> pl.DataFrame:
+        """Return the ends of every cell's score, `settled` where it has a whole run; those under way are not begun."""
+        names, low, high = sorted(set(self._cells["instance"])), [], []
+        for instance in names:
             reference, best = best_known(instance)
             ends = None if reference is None else bound_unbegun(best, reference, kernel)
-            by_instance[instance] = (np.nan, np.nan) if ends is None else ends
-        low, high = (np.array([by_instance[key.instance][end] for key in self._keys]) for end in (0, 1))
-        return _Ends(mark, low, high, np.zeros(len(self._keys), np.bool_))
-
-
-@dataclass(slots=True)
-class _Ends:
-    """The ends of each planned cell's score under one kernel; `settled` ones are whole, `taken` rows were looked at."""
-
-    mark: object
-    low: Floats
-    high: Floats
-    settled: NDArray[np.bool_]
-    taken: int = 0
+            low.append(np.nan if ends is None else ends[0])
+            high.append(np.nan if ends is None else ends[1])
+        open_ends = pl.DataFrame({"instance": names, "low": low, "high": high}, schema_overrides=_ENDS)
+        found = self._cells.join(open_ends, on="instance", how="left", maintain_order="left")
+        if scores is None or kernel.name not in scores.frame.columns:
+            return found.with_columns(settled=pl.lit(False))
+        score = pl.col(kernel.name).cast(pl.Float64).fill_null(np.nan).alias("_score")
+        whole = scores.frame.select(*RUN_KEY, score, settled=pl.lit(True))
+        joined = found.join(whole, on=RUN_KEY, how="left", maintain_order="left")
+        settled = pl.col("settled").fill_null(False)
+        scored = [pl.when(settled).then("_score").otherwise(name).alias(name) for name in _ENDS]
+        return joined.with_columns(*scored, settled=settled)

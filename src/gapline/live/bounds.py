@@ -46,7 +46,7 @@ class OpenRun(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class ScoreBounds:
     """The ends between which a score lies; `held` is what it is if the incumbent is held to the horizon.
 
     `to_reference` is what it is if the run jumps to the reference now; `so_far` is the score at the horizon `known`.
@@ -72,7 +72,7 @@ def has_ends(kernel: Kernel) -> bool:
     return kernel.code is not KernelCode.CUSTOM and kernel.before is not None
 
 
-def bound_runs(runs: Sequence[OpenRun], *, kernels: Sequence[Kernel], weight: TimeWeight) -> list[list[Bounds]]:
+def bound_runs(runs: Sequence[OpenRun], *, kernels: Sequence[Kernel], weight: TimeWeight) -> list[list[ScoreBounds]]:
     """Return the bounds of each run under each kernel."""
     if not runs:
         return []
@@ -92,7 +92,7 @@ def bound_runs(runs: Sequence[OpenRun], *, kernels: Sequence[Kernel], weight: Ti
         for place, kernel in enumerate(kernels):
             stays, jumps, until = (_number(scores[row, place]) for scores in (held, reached, so_far))
             if not has_ends(kernel):
-                each.append(Bounds(None, None, stays, jumps, until))
+                each.append(ScoreBounds(None, None, stays, jumps, until))
                 continue
             ends = [held[row, place], least[row, place]]
             if kernel.code is KernelCode.BERTHOLD:
@@ -105,7 +105,7 @@ def bound_runs(runs: Sequence[OpenRun], *, kernels: Sequence[Kernel], weight: Ti
                 if kernel.code is KernelCode.BERTHOLD:
                     open_ends.append(0.0)
                 low, high = _outward(min(open_ends), max(open_ends))
-            each.append(Bounds(low, high, stays, jumps, until, claimed))
+            each.append(ScoreBounds(low, high, stays, jumps, until, claimed))
         found.append(each)
     return found
 
@@ -204,7 +204,7 @@ def _scores(runs: Sequence[OpenRun], kernels: Sequence[Kernel], weight: TimeWeig
     )
 
 
-class Against:
+class LiveReading:
     """The choices of a contract: kernels, the first of which leads, weight, and the snapshot that it names.
 
     Arms of simplified models are of tier 2. `problem` says what of the choices cannot be used.
@@ -229,12 +229,10 @@ class Against:
         except GaplineError as error:
             self.problem = error.message
 
-    def use(self, snapshot: Snapshot | None) -> bool:
-        """Read against a snapshot from now on; return whether it is another one."""
-        if snapshot is self.snapshot:
-            return False
-        self.snapshot, self._known = snapshot, {}
-        return True
+    def use(self, snapshot: Snapshot | None) -> None:
+        """Read against a snapshot from now on."""
+        if snapshot is not self.snapshot:
+            self.snapshot, self._known = snapshot, {}
 
     def reference(self, instance: str, scale: Scale) -> float | None:
         """Return the reference of an instance on the scored scale, None where there is none to be used."""

@@ -7,33 +7,29 @@ import platform
 import secrets
 import socket
 import struct
-from collections.abc import Awaitable, Callable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import parse_qs
 
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 METHODS = ("GET", "HEAD")
 MOST_QUERY = 2000
 MOST_HEADERS, MOST_HEADER_BYTES = 100, 16 << 10
-HEADERS = (
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cache-control", b"no-store"),
-)
-POLICY = b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+POLICY = "content-security-policy"
+# Of every answer; the page has a policy of its own.
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+    POLICY: "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+}
 # Not a redirect: a browser that follows one from a link of another site leaves a strict cookie out.
-WELCOME = b'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/"><a href="/">gapline</a>'
+WELCOME = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/"><a href="/">gapline</a>'
 
 
 def is_loopback(host: str) -> bool:
@@ -58,7 +54,7 @@ def new_token() -> str:
 class Guard:
     """Lets through what may be asked, and answers the rest."""
 
-    def __init__(self, app: App, *, host: str, port: int, token: str | None) -> None:
+    def __init__(self, app: ASGIApp, *, host: str, port: int, token: str | None) -> None:
         self._app = app
         self._port = port
         self._token = None if token is None else token.encode()
@@ -68,49 +64,57 @@ class Guard:
         self._names = {name.lower() for name in (*LOOPBACK, *own)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or hand it on."""
+        """Answer a request, or hand it on; every answer gets the headers that keep others out."""
         if scope["type"] != "http":
             # There is nothing but requests: no sockets, and the start needs no help.
             return
-        headers = _headers(scope)
-        if not self._is_called_by_name(headers.get(b"host", [])):
-            await answer(send, 421, b"expected one of the server's own names in the Host header\n", close=True)
-        elif scope["method"] not in METHODS:
-            await answer(send, 405, b"read only: GET and HEAD\n", (b"allow", b"GET, HEAD"), close=True)
-        elif len(scope["headers"]) > MOST_HEADERS or sum(map(_size, scope["headers"])) > MOST_HEADER_BYTES:
-            await answer(send, 431, b"too many headers\n", close=True)
-        elif _has_body(headers) or len(scope["query_string"]) > MOST_QUERY:
-            await answer(send, 413, b"expected a request without a body\n", close=True)
-        elif self._token is None:
-            await self._app(scope, receive, send)
-        else:
-            await self._ask_token(scope, receive, send, headers)
 
-    async def _ask_token(self, scope: Scope, receive: Receive, send: Send, headers: dict[bytes, list[bytes]]) -> None:
-        assert self._token is not None
-        asked = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
-        if scope["path"] == "/" and asked:
-            if not self._is_token(asked[0].encode()):
-                await answer(send, 403, b"expected the token of this server\n", close=True)
-                return
-            cookie = b"%b=%b; Path=/; HttpOnly; SameSite=Strict" % (self._cookie.encode(), self._token)
-            more = ((b"set-cookie", cookie), (b"content-security-policy", POLICY))
-            await answer(send, 200, WELCOME, *more, kind=b"text/html; charset=utf-8")
-        elif any(map(self._is_token, _given(headers, self._cookie))):
-            await self._app(scope, receive, send)
-        else:
-            message = b"expected the token of this server: open the link that it printed\n"
-            await answer(send, 401, message, (b"www-authenticate", b"Bearer"), close=True)
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = message["headers"]
+                stated = {name for name, _ in headers}
+                ours = ((name.encode(), value.encode()) for name, value in HEADERS.items())
+                message["headers"] = [*headers, *(one for one in ours if one[0] not in stated)]
+            await send(message)
 
-    def _is_token(self, given: bytes) -> bool:
+        await (self._refusal(Request(scope)) or self._app)(scope, receive, send_guarded)
+
+    def _refusal(self, request: Request) -> Response | None:
+        """Return the answer to a request that may not be asked."""
+        headers = request.headers
+        size = sum(len(name) + len(value) for name, value in headers.raw)
+        lengths = headers.getlist("content-length")
+        if not self._is_called_by_name(headers.getlist("host")):
+            return _refuse(421, "expected one of the server's own names in the Host header")
+        if request.method not in METHODS:
+            return _refuse(405, "read only: GET and HEAD", allow="GET, HEAD")
+        if len(headers.raw) > MOST_HEADERS or size > MOST_HEADER_BYTES:
+            return _refuse(431, "too many headers")
+        has_body = "transfer-encoding" in headers or any(length != "0" for length in lengths)
+        if has_body or len(request.scope["query_string"]) > MOST_QUERY:
+            return _refuse(413, "expected a request without a body")
+        return None if self._token is None else self._ask_token(request, self._token)
+
+    def _ask_token(self, request: Request, token: bytes) -> Response | None:
         # In constant time: how long it takes tells nothing of how much of it is right.
-        return self._token is not None and hmac.compare_digest(given, self._token)
+        asked = request.query_params.getlist("token")
+        if request.scope["path"] == "/" and asked:
+            if not hmac.compare_digest(asked[0].encode(), token):
+                return _refuse(403, "expected the token of this server")
+            cookie = f"{self._cookie}={token.decode()}; Path=/; HttpOnly; SameSite=Strict"
+            return HTMLResponse(WELCOME, headers={"set-cookie": cookie})
+        given = [one[7:] for one in request.headers.getlist("authorization") if one[:7].lower() == "bearer "]
+        given += [request.cookies[self._cookie]] if self._cookie in request.cookies else []
+        if any(hmac.compare_digest(one.encode(), token) for one in given):
+            return None
+        why = "expected the token of this server: open the link that it printed"
+        return _refuse(401, why, **{"www-authenticate": "Bearer"})
 
-    def _is_called_by_name(self, hosts: list[bytes]) -> bool:
+    def _is_called_by_name(self, hosts: list[str]) -> bool:
         """Say whether the Host header is one of our names; an address is no name that somebody could point here."""
         if len(hosts) != 1:
             return False
-        name, port = _split_host(hosts[0].decode("latin-1").lower())
+        name, port = _split_host(hosts[0].lower())
         if port != self._port:
             return False
         if name in self._names:
@@ -122,6 +126,10 @@ class Guard:
         return self._open or address.is_loopback
 
 
+def _refuse(status: int, why: str, **headers: str) -> Response:
+    return PlainTextResponse(f"{why}\n", status, headers | {"connection": "close"})
+
+
 def _split_host(host: str) -> tuple[str, int | None]:
     """Split a Host header into name and port; 80 where it has none."""
     name, colon, port = host.rpartition(":")
@@ -129,52 +137,6 @@ def _split_host(host: str) -> tuple[str, int | None]:
         name, port = host, "80"
     name = name[1:-1] if name.startswith("[") and name.endswith("]") else name
     return name, int(port) if port.isascii() and port.isdigit() and len(port) <= 5 else None
-
-
-def _headers(scope: Scope) -> dict[bytes, list[bytes]]:
-    found: dict[bytes, list[bytes]] = {}
-    for name, value in scope["headers"]:
-        found.setdefault(name.lower(), []).append(value)
-    return found
-
-
-def _size(header: tuple[bytes, bytes]) -> int:
-    return len(header[0]) + len(header[1])
-
-
-def _has_body(headers: dict[bytes, list[bytes]]) -> bool:
-    return b"transfer-encoding" in headers or any(value != b"0" for value in headers.get(b"content-length", []))
-
-
-def _given(headers: dict[bytes, list[bytes]], cookie: str) -> list[bytes]:
-    """Return the tokens that a request brings: in its cookie, or as scripts do it."""
-    found = [value[7:] for value in headers.get(b"authorization", []) if value[:7].lower() == b"bearer "]
-    for value in headers.get(b"cookie", []):
-        try:
-            jar = SimpleCookie(value.decode("latin-1"))
-        except CookieError:
-            continue
-        if cookie in jar:
-            found.append(jar[cookie].value.encode("latin-1"))
-    return found
-
-
-async def answer(
-    send: Send,
-    status: int,
-    body: bytes,
-    *headers: tuple[bytes, bytes],
-    kind: bytes = b"text/plain; charset=utf-8",
-    close: bool = False,
-) -> None:
-    """Send a whole answer with the headers that all of them have."""
-    own = [(b"content-type", kind), (b"content-length", b"%d" % len(body)), *HEADERS, *headers]
-    if not any(name == b"content-security-policy" for name, _ in headers):
-        own.append((b"content-security-policy", POLICY))
-    if close:
-        own.append((b"connection", b"close"))
-    await send({"type": "http.response.start", "status": status, "headers": own})
-    await send({"type": "http.response.body", "body": body})
 
 
 # 200 clients, and some that come and go.

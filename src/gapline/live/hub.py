@@ -9,13 +9,12 @@ from typing import Any
 
 from gapline.contract.layout import CONTRACT_FILE, is_study
 from gapline.errors import GaplineError, UsageError
-from gapline.live.channel import Channel
-from gapline.live.event_log import now_stamp
-from gapline.live.live import SCHEMA, Document, LiveStudy
+from gapline.live.channel import Channel, now_stamp
+from gapline.live.state import SCHEMA, Document, LiveStudy
 
 
-class Reopened:
-    """A study under its path; `live` is what follows it, None while there is no study.
+class Watched:
+    """A study under its path, and the stream of its changes; `live` is what follows it, None while there is no study.
 
     `looked` is when the last look began, on the clock of this process, and `cost` how long it took; `pinned` are the
     cores of this machine that runs were pinned to then.
@@ -29,6 +28,14 @@ class Reopened:
         self.looked = -1e9
         self.cost = 0.0
         self.pinned: frozenset[int] = frozenset()
+        # Numbers go on where those of a server before this one ended, so that its clients do not take them for theirs.
+        self.channel = Channel(start=int(time.time() * 10))
+        self.lock = asyncio.Lock()
+
+    @property
+    def mark(self) -> str:
+        """By what the whole runs are known: a report that is made of the same has the same numbers."""
+        return "" if self.live is None else self.live.mark
 
     def look(self) -> Document:
         """Return the state of this moment; where it is not there or cannot be read, that is its state."""
@@ -75,9 +82,8 @@ class Reopened:
 
 def unreadable(name: str, error: Exception) -> Document:
     """Return the state of a study that cannot be read."""
-    known = error if isinstance(error, GaplineError) else None
-    refused = {"message": str(error) if known is None else known.message, "hint": None if known is None else known.hint}
-    return _nothing(name, "unreadable", refused=refused)
+    message, hint = (error.message, error.hint) if isinstance(error, GaplineError) else (str(error), None)
+    return _nothing(name, "unreadable", refused={"message": message, "hint": hint})
 
 
 def absent(name: str, path: Path) -> Document:
@@ -110,16 +116,6 @@ BEAT_EVERY = 5.0
 MOST_STUDIES = 100
 
 
-class Watched(Reopened):
-    """A study of the hub, and the stream of its changes."""
-
-    def __init__(self, name: str, path: Path) -> None:
-        super().__init__(name, path)
-        # Numbers go on where those of a server before this one ended, so that its clients do not take them for theirs.
-        self.channel = Channel(start=int(time.time() * 10))
-        self.lock = asyncio.Lock()
-
-
 def find_studies(source: str | Path) -> dict[str, Path]:
     """Return the studies that a path stands for, by their names: itself, or those right below it, of which none may be.
 
@@ -146,11 +142,11 @@ class Hub:
         self.source = Path(source)
         self.studies: dict[str, Watched] = {}
         self.present: frozenset[str] = frozenset()
-        self._find()
+        self.find()
         self.ended = asyncio.Event()
         self.on_look: Callable[[], object] = lambda: None
 
-    def _find(self) -> None:
+    def find(self) -> None:
         """Take in the studies that are new, and let go of those that are gone and that nobody watches."""
         found = find_studies(self.source)
         for name, watched in list(self.studies.items()):
@@ -185,7 +181,9 @@ class Hub:
         """Look at the studies until the server ends."""
         beat = time.monotonic()
         while not self.ended.is_set():
-            self._find_again()
+            # While the folder is being moved, those that were there say so themselves.
+            with contextlib.suppress(GaplineError, OSError):
+                self.find()
             for watched in list(self.studies.values()):
                 every = LOOK_EVERY if watched.channel.clients else UNWATCHED_EVERY
                 if time.monotonic() - watched.looked >= every - 0.05:
@@ -204,13 +202,6 @@ class Hub:
         watched = [one for one in self.studies.values() if one.channel.clients]
         due = min((one.looked + LOOK_EVERY - time.monotonic() for one in watched), default=LOOK_EVERY)
         return min(LOOK_EVERY, max(due, sum(one.cost for one in watched)))
-
-    def _find_again(self) -> None:
-        try:
-            self._find()
-        except (GaplineError, OSError):
-            # The folder is being moved: those that were there say so themselves.
-            return
 
     def close(self, reason: str) -> None:
         """Tell all clients that nothing more comes."""

@@ -20,31 +20,32 @@ from gapline.contract.number_limits import INFINITE
 from gapline.contract.tables import RunKey, VerdictCode
 from gapline.envelope.build import Envelopes, Unchecked, build_envelopes
 from gapline.errors import GaplineError
-from gapline.journal.campaign import Tally, campaign_of_journals, trace_of
+from gapline.journal.campaign import campaign_of_journals, trace_of
 from gapline.journal.read import Journal
 from gapline.live.bounds import OpenRun
-from gapline.live.follow import Followed
+from gapline.live.journal_follower import CellProgress
 from gapline.references.contradictions import dual_bounds
 from gapline.references.snapshot import Snapshot
 from gapline.study import declared_choices
 
 Floats = NDArray[np.float64]
+# A journal forgets what is no step once it has so many more events than twice its steps.
+SLACK = 100
 # Steps of a trace that are handed on; of more, every second, fourth, … one, and the last.
 MOST_STEPS = 500
 # As plain numbers: each is compared with for every run of every look.
-_VALID, _UNCHECKED, _BOUND = int(VerdictCode.VALID), int(VerdictCode.UNCHECKED), int(VerdictCode.BOUND)
+_VALID, _UNCHECKED = int(VerdictCode.VALID), int(VerdictCode.UNCHECKED)
 
 
 @dataclass(slots=True, eq=False)
-class View:
+class RunView:
     """A run under way as far as it was read.
 
     `time` and `objective` are its accepted steps on the scored scale, `raw` the objectives as the solver said them;
-    `problem` says why it cannot be scored. `taken` events are in it, of a journal that was begun `begun` times; `gaps`
-    are those of its incumbent, once somebody asked.
+    `problem` says why it cannot be scored.
     """
 
-    followed: Followed
+    followed: CellProgress
     time: Floats
     objective: Floats
     raw: Floats
@@ -55,17 +56,10 @@ class View:
     checked: bool = True
     problem: str | None = None
     bound: float | None = None
-    kept: RunTrace | None = None
-    taken: int = 0
-    begun: int = 1
-    gaps: dict[str, float] | None = None
-    _trace: dict[str, list[float]] | None = None
+    trace: dict[str, list[float]] = field(init=False)
 
-    def trace_document(self) -> dict[str, list[float]]:
-        """Return its steps for JSON, made once."""
-        if self._trace is None:
-            self._trace = {"time": thinned(self.time), "objective": thinned(self.raw)}
-        return self._trace
+    def __post_init__(self) -> None:
+        self.trace = {"time": thin_steps(self.time), "objective": thin_steps(self.raw)}
 
     @property
     def key(self) -> RunKey:
@@ -73,67 +67,39 @@ class View:
         return self.followed.key
 
 
-Known = Mapping[RunKey, View]
-
-
 def read_views(
-    cells: Sequence[Followed], contract: Contract, maximised: frozenset[str], known: Known | None = None
-) -> tuple[list[View], Campaign | None, Envelopes | None]:
+    cells: Sequence[CellProgress], contract: Contract, maximised: frozenset[str]
+) -> tuple[list[RunView], Campaign | None, Envelopes | None]:
     """Read the traces of runs under way; return their views, and all that can be scored as one.
 
-    Of a run that is `known`, the events since then are read, beside its steps: what was no step before is none now.
+    Their journals forget now and then what is not needed any more: what is no step now is none later.
     """
-    before = [_before(one, known or {}) for one in cells]
-    traces = [_trace(one, view, maximised) for one, view in zip(cells, before, strict=True)]
     try:
-        return _read_views(cells, before, traces, contract)
+        return _read_views(cells, [_trace(one, maximised) for one in cells], contract)
     except GaplineError as error:
         if len(cells) == 1:
             nothing = np.empty(0)
-            return [View(cells[0], nothing, nothing, nothing, problem=error.message)], None, None
+            return [RunView(cells[0], nothing, nothing, nothing, problem=error.message)], None, None
     # One of them cannot be scored, and says so by itself.
-    views = []
-    for one in cells:
-        views += read_views([one], contract, maximised, known)[0]
-    return views, None, None
+    return [view for one in cells for view in read_views([one], contract, maximised)[0]], None, None
 
 
-def _before(one: Followed, known: Known) -> View | None:
-    """Return the view of a run to go on from, None where it has to be read from its beginning."""
-    view = known.get(one.key)
-    if view is None or view.kept is None or one.growing is None or view.followed.growing is not one.growing:
-        return None
-    return view if view.begun == one.growing.starts else None
-
-
-def _trace(one: Followed, before: View | None, maximised: frozenset[str]) -> RunTrace:
-    """Return the new events of a run, those that its view keeps before them."""
+def _trace(one: CellProgress, maximised: frozenset[str]) -> RunTrace:
     assert one.growing is not None
     journal, is_maximised = one.growing.journal, one.cell.instance.name in maximised
-    tail = Journal(journal.path, journal.order, version=journal.version, claim=journal.claim)
-    tail.events = journal.events.after(0 if before is None else before.taken)
-    trace = trace_of(tail, None, attempts=1, asked=False, maximised=is_maximised, digest=False)
+    so_far = Journal(journal.path, journal.order, version=journal.version, claim=journal.claim)
+    so_far.events = journal.events
+    trace = trace_of(so_far, None, attempts=1, asked=False, maximised=is_maximised, digest=False)
     # Most of what is carried is known at the end of a run alone: a column of nothing costs as much as one of numbers.
     trace.carried = {name: value for name, value in trace.carried.items() if value is not None}
-    if before is None or before.kept is None:
-        return trace
-    kept, new = before.kept, len(trace.time)
-    for name in ("time", "objective", "verdict"):
-        setattr(trace, name, np.concatenate([getattr(kept, name), np.asarray(getattr(trace, name))]))
-    if kept.bound is not None or trace.bound is not None:
-        bounds = [np.full(len(kept.time), np.nan) if kept.bound is None else kept.bound]
-        bounds.append(np.full(new, np.nan) if trace.bound is None else np.asarray(trace.bound))
-        trace.bound = np.concatenate(bounds)
-    trace.reason = None if trace.reason is None else ["" for _ in kept.time] + list(trace.reason)
-    trace.claimed = trace.primary = trace.secondary = None
     return trace
 
 
 def _read_views(
-    cells: Sequence[Followed], before: Sequence[View | None], traces: list[RunTrace], contract: Contract
-) -> tuple[list[View], Campaign, Envelopes]:
+    cells: Sequence[CellProgress], traces: list[RunTrace], contract: Contract
+) -> tuple[list[RunView], Campaign, Envelopes]:
     trusting = contract.objective.validation == "checker"
-    campaign = campaign_of_journals(traces, Tally(), source="", problems=[], notes=[])
+    campaign = campaign_of_journals(traces)
     scale = scale_of(campaign, contract)
     envelopes = build_envelopes(
         campaign, transform=scale, unchecked=Unchecked.TRUST_SOLVER if trusting else Unchecked.REFUSE
@@ -141,64 +107,41 @@ def _read_views(
     bounds = dual_bounds(campaign, scale)
     rows = {RunKey(*row[:3]): row[3:] for row in _rows(envelopes)}
     views = []
-    for one, known, trace in zip(cells, before, traces, strict=True):
+    for one, trace in zip(cells, traces, strict=True):
         assert one.growing is not None
         first, count, captured, rejected, late = rows[one.key]
-        part = slice(first, first + count)
-        instance = one.cell.instance.name
-        kept = _kept(trace, envelopes.time[part], scale, instance)
-        verdict = np.asarray(trace.verdict)
-        reasons = Counter(reason for reason in trace.reason or () if reason)
-        view = View(
-            one,
-            envelopes.time[part],
-            envelopes.objective[part],
-            np.asarray(kept.objective)[np.asarray(kept.verdict) != _BOUND],
-            captured,
-            rejected,
-            late,
-            reasons,
-            checked=not trusting or not bool(np.any(verdict == _UNCHECKED)),
-            bound=bounds.get(instance),
-            kept=None if scale.hierarchical else kept,
-            taken=len(one.growing.journal.events),
-            begun=one.growing.starts,
+        time, objective = (column[first : first + count] for column in (envelopes.time, envelopes.objective))
+        instance, events = one.cell.instance.name, one.growing.journal.events
+        maximises = scale.of(instance).maximises
+        steps = _step_places(trace, time, maximises=maximises)
+        unchecked = trusting and bool(np.any(trace.verdict == _UNCHECKED))
+        found = Counter(captured=captured, rejected=rejected, late=late, unchecked=unchecked) + one.growing.forgotten
+        reasons = Counter(reason for reason in trace.reason or () if reason) + one.growing.reasons
+        views.append(
+            RunView(
+                one,
+                time,
+                objective,
+                trace.objective[steps],
+                found["captured"],
+                found["rejected"],
+                found["late"],
+                reasons,
+                checked=not found["unchecked"],
+                bound=bounds.get(instance),
+            )
         )
-        if known is not None:
-            # What was kept is counted already, when it came.
-            view.captured += known.captured - int(np.count_nonzero(_steps_of(known)))
-            view.rejected += known.rejected
-            view.late += known.late
-            view.reasons += known.reasons
-            view.checked &= known.checked
-        views.append(view)
+        if not scale.hierarchical and len(events) > 2 * count + SLACK:
+            events.keep(steps.tolist(), _bound_place(trace, maximises=maximises))
+            one.growing.forgotten, one.growing.reasons = found - Counter(captured=count), reasons
     return views, campaign, envelopes
 
 
-def _steps_of(view: View) -> NDArray[np.bool_]:
-    assert view.kept is not None
-    found: NDArray[np.bool_] = np.asarray(view.kept.verdict) != _BOUND
-    return found
-
-
-def _kept(trace: RunTrace, times: Floats, scale: Scale, instance: str) -> RunTrace:
-    """Return of a trace what later looks need: its steps, and the strongest dual bound."""
-    raw = _raw_steps(trace, times, scale, instance)
-    code = _UNCHECKED if np.any(np.asarray(trace.verdict) == _UNCHECKED) else _VALID
-    time, objective = np.asarray(times), raw
-    verdict = np.full(len(times), code, np.uint8)
-    bound = None
-    if trace.bound is not None:
-        stated = np.asarray(trace.bound, np.float64)
-        usable = np.abs(stated) < INFINITE
-        if usable.any():
-            turned = scale.of(instance).maximises
-            place = int(np.argmax(np.where(usable, -stated if turned else stated, -np.inf)))
-            time = np.append(time, np.asarray(trace.time)[place])
-            objective = np.append(objective, np.nan)
-            verdict = np.append(verdict, np.uint8(_BOUND))
-            bound = np.append(np.full(len(times), np.nan), stated[place])
-    return RunTrace(time, objective, verdict, bound=bound)
+def _bound_place(trace: RunTrace, *, maximises: bool) -> int | None:
+    """Return the place of the strongest dual bound of a trace."""
+    stated = np.asarray([] if trace.bound is None else trace.bound)
+    usable = np.abs(stated) < INFINITE
+    return int(np.argmax(np.where(usable, -stated if maximises else stated, -np.inf))) if usable.any() else None
 
 
 def _rows(envelopes: Envelopes) -> Any:
@@ -212,34 +155,30 @@ def scale_of(campaign: Campaign, contract: Contract) -> Scale:
     return choose_scale(campaign, stated["transform"] or None, sense=stated["sense"])
 
 
-def _raw_steps(trace: RunTrace, times: Floats, scale: Scale, instance: str) -> Floats:
-    """Return the objectives of accepted steps as they were said: of equal stamps the best."""
-    time, objective = np.asarray(trace.time, np.float64), np.asarray(trace.objective, np.float64)
-    verdict: NDArray[np.uint8] = np.asarray(trace.verdict, np.uint8)
-    valid: NDArray[np.bool_] = (verdict == _VALID) | (verdict == _UNCHECKED)
-    time, objective = time[valid], objective[valid]
-    order = np.argsort(time, kind="stable")
-    time, objective = time[order], objective[order]
+def _step_places(trace: RunTrace, times: Floats, *, maximises: bool) -> NDArray[np.int64]:
+    """Return the places of the candidates that are accepted steps: of equal stamps the best."""
+    valid = np.flatnonzero((trace.verdict == _VALID) | (trace.verdict == _UNCHECKED))
+    places = valid[np.argsort(trace.time[valid], kind="stable")]
     if not len(times):
-        return np.empty(0)
-    turned = scale.of(instance).maximises
-    best = np.maximum.accumulate(objective) if turned else np.minimum.accumulate(objective)
-    found: Floats = best[np.searchsorted(time, times, "right") - 1]
+        return places[:0]
+    objective = -trace.objective[places] if maximises else trace.objective[places]
+    best = np.minimum.accumulate(objective)
+    # Where the best value so far was first reached.
+    better = np.flatnonzero(np.concatenate(([True], best[1:] < best[:-1])))
+    last = np.searchsorted(trace.time[places], times, "right") - 1
+    found: NDArray[np.int64] = places[better[np.searchsorted(better, last, "right") - 1]]
     return found
 
 
-def open_run(
-    view: View, *, known: float, reference: float, certified: bool, bounds: Mapping[str, float], tolerance: float
-) -> OpenRun:
-    """Return a run under way as its bounds need it."""
-    cell = view.followed.cell
-    best = best_possible(cell.instance.name, reference, certified=certified, bounds=bounds, tolerance=tolerance)
+def open_run(view: RunView, *, known: float, reference: float, best: float | None, certified: bool) -> OpenRun:
+    """Return a run under way as its bounds need it; `best` is the best value of its instance that is possible."""
     if view.bound is not None and not certified:
         best = view.bound if best is None else max(best, view.bound)
     if best is not None and len(view.objective):
         # What is better than can be is an alarm, and no reason for bounds that exclude what is there.
         best = min(best, float(view.objective[-1]))
-    return OpenRun(view.time, view.objective, min(known, cell.horizon), cell.horizon, reference, best, view.checked)
+    horizon = view.followed.cell.horizon
+    return OpenRun(view.time, view.objective, min(known, horizon), horizon, reference, best, view.checked)
 
 
 def best_possible(
@@ -258,13 +197,13 @@ def is_certified(snapshot: Snapshot, instance: str) -> bool:
     return entry is not None and entry.certified
 
 
-def thinned(values: Floats) -> list[float]:
+def thin_steps(values: Floats) -> list[float]:
     """Return at most `MOST_STEPS` of the steps of a trace, the last one among them.
 
     Their distance is a power of two, so that those which are kept stay the same ones while a trace grows: only the last
     is another one, until it has doubled.
 
-    >>> thinned(np.arange(1000.0))[:3], thinned(np.arange(1000.0))[-2:]
+    >>> thin_steps(np.arange(1000.0))[:3], thin_steps(np.arange(1000.0))[-2:]
     ([0.0, 4.0, 8.0], [996.0, 999.0])
     """
     distance = 1

@@ -1,41 +1,54 @@
-"""Progress of a study: cells by stage, failures, remaining time, and whether a runner is alive."""
+"""Progress of a study: cells by stage, newest events, failures, remaining time, and whether a runner is alive."""
 
 import contextlib
 import shlex
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from gapline.contract.layout import JOURNALS
 from gapline.contract.reading import waiting_words
+from gapline.contract.tables import RunKey
 from gapline.executors.heartbeat import PATIENCE, Beat
 from gapline.files.open_file import open_regular, read_regular
 from gapline.journal.claims import Claimant
 from gapline.journal.line import ERROR_LOG
 from gapline.journal.plan_coverage import CellState
-from gapline.live.follow import Followed, Follower
+from gapline.live.channel import now_stamp
+from gapline.live.journal_follower import CellProgress, Follower
 from gapline.run.campaign import read_options, resume_command
-from gapline.run.resume import FAILURES
 from gapline.text import counted
 
 # Of the standard error of a run that failed.
 MOST_BYTES, MOST_LINES = 4096, 10
-MOST_FAILURES = 50
-LEFT = (CellState.MISSING, CellState.INTERRUPTED, CellState.QUARANTINED)
+MOST_FAILURES = MOST_EVENTS = 50
 
 
-def count_stages(follower: Follower) -> Counter[CellState]:
-    """Count cells by their stage."""
-    found: Counter[CellState] = Counter()
-    for (stage, _), number in follower.stages.items():
-        found[stage] += number
-    return found
+Kind = Literal["began", "incumbent", "ended", "failed", "interrupted", "rejected", "beaten", "alarm", "runner"]
+
+
+class EventLog:
+    """The newest events, newest first; their numbers count all that there were."""
+
+    def __init__(self) -> None:
+        self._kept: deque[dict[str, Any]] = deque(maxlen=MOST_EVENTS)
+        self._count = 0
+
+    def add(self, kind: Kind, text: str, run: RunKey | None = None) -> None:
+        """Take note of an event."""
+        self._count += 1
+        named = None if run is None else str(run)
+        self._kept.appendleft({"number": self._count, "at": now_stamp(), "kind": kind, "run": named, "text": text})
+
+    def documents(self) -> list[dict[str, Any]]:
+        """Return the events for JSON."""
+        return list(self._kept)
 
 
 def coverage_states(stages: Counter[CellState]) -> dict[str, int]:
@@ -48,32 +61,25 @@ def coverage_states(stages: Counter[CellState]) -> dict[str, int]:
     }
 
 
-def seconds_left(follower: Follower, elapsed: dict[Followed, float]) -> tuple[float, float]:
+def seconds_left(follower: Follower, elapsed: dict[CellProgress, float]) -> tuple[float, float]:
     """Return the seconds of solving that are left, and about how long they take with as many runs at a time as now."""
     rests = [max(0.0, one.cell.horizon - elapsed.get(one, 0.0)) for one in follower.running()]
-    # By horizons, which are few, and not by cells.
-    waiting: Counter[float] = Counter()
-    for (stage, horizon), number in follower.stages.items():
-        waiting[horizon] += number if stage in LEFT else 0
-    work = sum(rests) + sum(horizon * number for horizon, number in waiting.items())
+    work = sum(rests) + sum(horizon * number for horizon, number in follower.horizons.items())
     # The last ones do not spread over all slots: a run takes its horizon however many cores stand idle.
-    return work, max(
-        work / max(1, len(rests)), max([*rests, *(h for h, number in waiting.items() if number)], default=0.0)
-    )
+    return work, max([work / max(1, len(rests)), *rests, *follower.horizons])
 
 
-def failure_of(one: Followed) -> dict[str, Any] | None:
+def failure_of(one: CellProgress) -> dict[str, Any] | None:
     """Return how a done run failed, with the last lines of its standard error; None where it did not."""
-    counting = one.counting
-    if counting is None or counting.outcome.status not in FAILURES or counting.outcome.ending is None:
+    counting = one.record.counting
+    if counting is None or counting.failure is None or counting.ending is None:
         return None
-    ending = counting.outcome.ending
     return {
         **one.key._asdict(),
-        "status": counting.outcome.status.value,
-        "cause": ending.signal or f"exit code {ending.exit_code}",
-        "elapsed": ending.elapsed,
-        "stderr": last_lines(counting.outcome.path.with_name(ERROR_LOG)),
+        "status": counting.status.value,
+        "cause": counting.failure,
+        "elapsed": counting.ending.elapsed,
+        "stderr": last_lines(counting.path.with_name(ERROR_LOG)),
     }
 
 
@@ -123,22 +129,19 @@ class RunnerWatch:
     def __init__(self, study: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._study = study
         self._clock = clock
-        self._claimants: set[Claimant] = set()
         self._beats: dict[str, tuple[int, float]] = {}
 
     def look(self, follower: Follower) -> Runner:
         """Say who runs the study, given the cells that were begun and those that are left."""
-        running, left = follower.running(), follower.count(*LEFT)
-        self._claimants = follower.claimants
-        alive = self._is_alive()
-        waiting = follower.count(CellState.UNCHECKED)
+        running, left, waiting = follower.running(), follower.left, follower.stages[CellState.UNCHECKED]
+        alive = self._is_alive(follower.claimants)
         # A runner that checks gives the verdict on its last run after that run has ended.
         checks = waiting and alive and "--no-check" not in read_options(self._study)
         if not running and not left and not checks:
             wait = f"; {waiting_words(waiting)} (gapline check {shlex.quote(str(self._study))})" if waiting else ""
             return Runner(Phase.FINISHED, alive, f"every planned run is whole{wait}")
         if alive:
-            hosts = sorted({one.host for one in self._claimants if one.is_alive} or {"another machine"})
+            hosts = sorted({one.host for one in follower.claimants if one.is_alive} or {"another machine"})
             return Runner(Phase.RUNNING, True, f"a runner is at work ({', '.join(hosts)})")
         resume = resume_command(self._study)
         if running and alive is None:
@@ -146,18 +149,16 @@ class RunnerWatch:
         if running:
             words = f"the runner is gone; {counted(len(running), 'run')} of it {_are(len(running))} being cleared up"
             return Runner(Phase.STOPPED, False, words, resume)
-        if follower.count(CellState.MISSING) == len(follower.cells):
+        if follower.stages[CellState.MISSING] == len(follower.cells):
             return Runner(Phase.NOT_BEGUN, False, "nothing was run yet", resume)
-        return Runner(
-            Phase.STOPPED, False, f"{_why(follower.open.values())}; {counted(left, 'run')} {_are(left)} left", resume
-        )
+        return Runner(Phase.STOPPED, False, f"{_why(follower.open)}; {counted(left, 'run')} {_are(left)} left", resume)
 
-    def _is_alive(self) -> bool | None:
+    def _is_alive(self, claimants: Iterable[Claimant]) -> bool | None:
         """Say whether any runner is known to live; None where one may, on another machine."""
-        if any(claimant.is_alive for claimant in self._claimants) or self._beats_on():
+        if any(claimant.is_alive for claimant in claimants) or self._beats_on():
             return True
         # A claim of a campaign on other machines is its worker's: only the heartbeat tells of the runner.
-        own = [claimant for claimant in self._claimants if claimant.runner is None]
+        own = [claimant for claimant in claimants if claimant.runner is None]
         return None if any(claimant.is_alive is None for claimant in own) else False
 
     def _beats_on(self) -> bool:
@@ -178,7 +179,7 @@ def _are(number: int) -> str:
     return "is" if number == 1 else "are"
 
 
-def _why(cells: Iterable[Followed]) -> str:
+def _why(cells: Iterable[CellProgress]) -> str:
     """Say why nobody runs the study any more, as the attempts that were cut short tell."""
     endings = [
         one.seen[-1].outcome.ending

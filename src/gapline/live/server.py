@@ -5,9 +5,9 @@ import contextlib
 import logging
 import signal
 import socket
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import uvicorn
 
@@ -23,26 +23,15 @@ BACKLOG = 64
 class Serving(uvicorn.Server):
     """A server that tells its clients when it ends."""
 
-    hub: Hub | None = None
+    def __init__(self, config: uvicorn.Config, hub: Hub) -> None:
+        super().__init__(config)
+        self._hub = hub
 
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """End on Ctrl-C and SIGTERM: that is how one ends a server, and not an error to be raised again."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def handle_exit(self, sig: int, frame: object) -> None:
-        """End, after a last word to the clients."""
-        if self.hub is not None:
-            self.hub.close("the server ends")
-        super().handle_exit(sig, frame)  # type: ignore[arg-type]
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002  (as uvicorn calls it)
+        """End on Ctrl-C and SIGTERM: that is how one ends a server, and no error for uvicorn to raise again."""
+        self._hub.close("the server ends")
+        self.force_exit |= self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
 
 
 def open_socket(host: str, port: int) -> socket.socket:
@@ -126,8 +115,7 @@ async def _serve(
         h11_max_incomplete_event_size=MOST_HEADER_BYTES,
         backlog=BACKLOG,
     )
-    server = Serving(config)
-    server.hub = hub
+    server = Serving(config, hub)
     tell(address_of("127.0.0.1" if host in ("0.0.0.0", "::") else host, port, token))
     distance = Distance()
     # At once after each look: a run takes seconds, and the first of them count too.

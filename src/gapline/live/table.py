@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import polars as pl
@@ -15,17 +15,19 @@ from gapline.contract.contract import Contract
 from gapline.contract.tables import RUN_KEY, RunKey
 from gapline.envelope.build import Envelopes, build_envelopes
 from gapline.errors import GaplineError
-from gapline.journal.campaign import Tally, build_campaign, campaign_of_journals, survey_study
+from gapline.journal.campaign import build_campaign, campaign_of_journals, survey_study
 from gapline.journal.index import Index
-from gapline.journal.plan_coverage import planned_cells, runs_of_contract
-from gapline.journal.rebuild import Reused, standing_campaign
+from gapline.journal.plan_coverage import runs_of_contract
+from gapline.journal.rebuild import ReusableCampaign, stored_campaign
 from gapline.journal.verdicts import Judge
+from gapline.live.time_share import TimeShare
 from gapline.references.alarms import Alarm, find_alarms
 from gapline.references.choice import choose_references
 from gapline.references.contradictions import dual_bounds, find_contradictions, find_stored_contradictions
 from gapline.references.policy import Policy, settle_scale
 from gapline.references.resolve import lacks_value
-from gapline.report.reading_text import negative_lines, score_document
+from gapline.report.statements.remarks import negative_lines
+from gapline.report.tables.means import score_document
 from gapline.scoring.attainment import attainment_curve
 from gapline.scoring.curve import mean_curve
 from gapline.scoring.run_references import count_coverage, descriptive_arms
@@ -36,10 +38,33 @@ from gapline.study import Study, declared_choices, open_study
 # Reading everything anew may take this share of the time, and some seconds before anybody counts.
 SHARE = 0.02
 ALLOWANCE = 5.0
-Refusal = tuple[str, str | None]
+T = TypeVar("T")
 
 
-class Table:
+class Latest(Generic[T]):
+    """The latest result of some work, which is done again where its mark is another one."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[object, T] | None = None
+
+    def of(self, mark: object, work: Callable[[], T]) -> T:
+        """Return the result for a mark."""
+        if self._kept is None or self._kept[0] != mark:
+            self._kept = mark, work()
+        return self._kept[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What is counted over all whole runs: by status, candidates by arm, and the best run below each reference."""
+
+    statuses: dict[str, int] = field(default_factory=dict)
+    captured: dict[str, int] = field(default_factory=dict)
+    rejected: dict[str, int] = field(default_factory=dict)
+    beaten: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+class LiveScores:
     """The scores of the runs that are whole, and their means.
 
     `refused` says why there are none, where `gapline score` would refuse; `fulls` and `joined` count how often
@@ -50,135 +75,128 @@ class Table:
         self.path = study
         self.contract = contract
         self._index = index
-        self._clock = clock
         self.study: Study | None = None
         self.scores: Scores | None = None
         self.parts: list[Envelopes] = []
         self.alarms: tuple[Alarm, ...] = ()
-        self.refused: Refusal | None = None
+        self.refused: tuple[str, str | None] | None = None
         self.bounds: dict[str, float] = {}
         self.stale = self.is_unjudged = True
-        self.keys: set[RunKey] = set()
         self.fulls = self.joined = 0
         self.judge: Judge | None = None
-        self._reused: Reused | None = None
-        self._since = clock()
-        self._spent = 0.0
-        self._summary: Summary | None = None
+        self._reused: ReusableCampaign | None = None
+        self._time = TimeShare(SHARE, ALLOWANCE, clock=clock)
         self._notes: dict[str, None] = {}
-        self._document: tuple[Any, dict[str, Any]] | None = None
+        self._summary: Latest[Summary] = Latest()
+        self._counts: Latest[Counts] = Latest()
+        self._document: Latest[dict[str, Any]] = Latest()
+
+    @property
+    def mark(self) -> tuple[int, int]:
+        """What the scores are known by: with the same mark they are the same."""
+        return self.fulls, self.joined
 
     @property
     def is_due(self) -> bool:
         """Whether everything is to be read anew, and may be."""
-        allowed = ALLOWANCE + SHARE * (self._clock() - self._since)
-        return self.stale and (self.fulls == 0 or self._spent <= allowed)
+        return self.stale and not self._time.wait()
 
     def read_all(self, running: frozenset[str], *, in_progress: bool) -> None:
         """Read everything that is whole, as `gapline score` does; `running` are the names of the cells under way.
 
         While runs are to come (`in_progress`), a direction that nobody states is not judged.
         """
-        began = self._clock()
-        self.fulls += 1
-        self._summary = None
-        try:
-            campaign = self._campaign(running)
-            self.study = open_study(str(self.path), campaign=campaign, allow_empty=True, in_progress=in_progress)
-            self.scores, self.alarms = self.study.scores[0], self.study.alarms
-            self.parts, self.refused = [self.study.envelopes], None
-            self.bounds = dual_bounds(self.study.campaign, self.study.envelopes.scale)
-            self._notes = dict.fromkeys([*self.study.notes(), *self.study.summary.notes, *negative_lines(self.scores)])
-        except GaplineError as error:
-            self.study = self.scores = None
-            self.parts, self.alarms, self.refused = [], (), (error.message, error.hint)
-        self.keys = set() if self.scores is None else _keys(self.scores.frame)
-        self.stale = False
-        self.is_unjudged = in_progress and len(self.contract.stated_senses) < len(self.contract.instances)
-        if self.fulls > 1:
-            # The first one loads what all the others use.
-            self._spent += self._clock() - began
+        with self._time.spent():
+            self.fulls += 1
+            try:
+                campaign = self._campaign(running)
+                study = open_study(str(self.path), campaign=campaign, allow_empty=True, in_progress=in_progress)
+                self.study, self.scores, self.alarms = study, study.scores[0], study.alarms
+                self.parts, self.refused = [study.envelopes], None
+                self.bounds = dual_bounds(study.campaign, study.envelopes.scale)
+                self._notes = dict.fromkeys([*study.notes(), *study.summary.notes, *negative_lines(self.scores)])
+            except GaplineError as error:
+                self.study = self.scores = None
+                self.parts, self.alarms, self.refused = [], (), (error.message, error.hint)
+            self.stale = False
+            self.is_unjudged = in_progress and len(self.contract.stated_senses) < len(self.contract.instances)
 
     def _campaign(self, running: frozenset[str]) -> Campaign:
         survey = survey_study(self.path, self._index, running=running)
         self.judge = survey.judge
         known = self._reused
-        reused = known if known is not None and known.fits(survey) else standing_campaign(self.path, survey)
+        reused = known if known is not None and known.fits(survey) else stored_campaign(self.path, survey)
         campaign = build_campaign(survey, self._index, reuse=(lambda *_: None) if reused is None else reused.run)
-        self._reused = Reused.of(campaign, survey)
+        self._reused = ReusableCampaign.of(campaign, survey)
         return campaign
 
     def join(self, traces: Sequence[RunTrace]) -> None:
         """Let runs that have ended join the others; where they cannot by themselves, the table is stale."""
-        if not traces or self.stale:
-            return
-        study = self.study
-        if study is None or self.scores is None or not self._is_separable(study):
-            self.stale = True
-            return
-        try:
-            part = self._score(study, traces)
-        except GaplineError:
-            # Whatever it is, reading everything says it as `gapline score` does.
-            self.stale = True
-            return
-        rows = pl.DataFrame() if part is None else part.scores[0].frame
-        if part is None or self.keys & _keys(rows) or not set(study.tier_two).issuperset(self._described(part)):
-            self.stale = True
-            return
-        frame = pl.concat([self.scores.frame, rows], how="diagonal_relaxed")
-        self.keys |= _keys(rows)
-        reading = self.scores.reading
+        if traces and not self.stale:
+            try:
+                self.stale = not self._join(traces)
+            except GaplineError:
+                # Whatever it is, reading everything says it as `gapline score` does.
+                self.stale = True
+
+    def _join(self, traces: Sequence[RunTrace]) -> bool:
+        study, scores = self.study, self.scores
+        if study is None or scores is None or not self._is_separable(study):
+            return False
+        campaign = campaign_of_journals(list(traces), source=str(self.path), facts=dict(study.campaign.facts))
+        kept, removed = runs_of_contract(campaign, self.contract, cells=True)
+        part = score_part(study, kept, self.contract)
+        label, known = part.references[0].label, study.references[0].label
+        if removed or (label.policy, label.digest) != (known.policy, known.digest):
+            return False
+        # As the runs say, the arms of tier 2 may be others.
+        described = descriptive_arms(kept.runs, exact=declared_choices(self.contract)["exact"])
+        new = part.scores[0].frame
+        if new.join(scores.frame, on=RUN_KEY, how="semi").height or not set(study.tier_two).issuperset(described):
+            return False
+        reading = scores.reading
         horizons = tuple(sorted({*reading.horizons, *part.reading.horizons}))
         announced = tuple(sorted({*reading.announced, *part.reading.announced}))
         self.scores = replace(
-            self.scores, frame=frame, reading=replace(reading, horizons=horizons, announced=announced)
+            scores,
+            frame=pl.concat([scores.frame, new], how="diagonal_relaxed"),
+            reading=replace(reading, horizons=horizons, announced=announced),
         )
-        self.alarms = tuple(dict.fromkeys([*self.alarms, *find_part_alarms(study, part)]))
+        alarms = find_part_alarms(study, part.campaign, part.envelopes)
+        self.alarms = tuple(dict.fromkeys([*self.alarms, *alarms]))
         self.parts.append(part.envelopes)
         self.joined += len(traces)
-        self._summary = None
         for name, bound in dual_bounds(part.campaign, part.envelopes.scale).items():
             self.bounds[name] = max(bound, self.bounds.get(name, -np.inf))
+        return True
 
     def _is_separable(self, study: Study) -> bool:
         """Whether the score of a run depends on it alone."""
-        names = {cell.name for cell in self.contract.instances}
         return (
             len(study.references) == 1
             and study.references[0].policy != Policy.ANALYSIS
             and study.time_scale is None
             and not study.envelopes.scale.signed
-            and not any(lacks_value(study.snapshot, name) for name in names)
+            and not any(lacks_value(study.snapshot, instance.name) for instance in self.contract.instances)
         )
-
-    def _score(self, study: Study, traces: Sequence[RunTrace]) -> Study | None:
-        """Return runs as a study of their own, under the choices of the whole one; None where these differ."""
-        campaign = campaign_of_journals(
-            list(traces), Tally(), source=str(self.path), problems=[], notes=[], facts=dict(study.campaign.facts)
-        )
-        kept, removed = runs_of_contract(campaign, self.contract, cells=True)
-        part = score_part(study, kept, self.contract)
-        label, known = part.references[0].label, study.references[0].label
-        return None if removed or (label.policy, label.digest) != (known.policy, known.digest) else part
-
-    def _described(self, part: Study) -> tuple[str, ...]:
-        """Return the arms among some runs that are of tier 2, as the runs say."""
-        return descriptive_arms(part.campaign.runs, exact=declared_choices(self.contract)["exact"])
 
     @property
     def summary(self) -> Summary | None:
         """The means of every arm."""
-        if self._summary is None and self.scores is not None and self.study is not None:
-            self._summary = summarise(self.scores, weighting=self.study.weighting)
-        return self._summary
+        scores, study = self.scores, self.study
+        if scores is None or study is None:
+            return None
+        return self._summary.of(self.mark, lambda: summarise(scores, weighting=study.weighting))
+
+    @property
+    def counts(self) -> Counts:
+        """What is counted over all whole runs."""
+        scores = self.scores
+        return Counts() if scores is None else self._counts.of(self.mark, lambda: count_runs(scores.frame))
 
     def document(self, states: dict[str, int]) -> dict[str, Any]:
         """Return the table in the shape of `gapline score --json`; `states` counts planned cells by their state."""
-        mark = (self.scores, self.refused, tuple(states.items()))
-        if self._document is None or self._document[0] != mark:
-            self._document = (mark, self._make_document(states))
-        return self._document[1]
+        return self._document.of((self.mark, states), lambda: self._make_document(states))
 
     def _make_document(self, states: dict[str, int]) -> dict[str, Any]:
         scores, summary, study = self.scores, self.summary, self.study
@@ -190,7 +208,7 @@ class Table:
             count_coverage(scores.frame, study.references[0].label.unreferenced),
             planned=study.coverage.planned,
             removed=study.coverage.removed,
-            **{name: states.get(name, 0) for name in ("running", "interrupted", "missing", "unchecked")},
+            **states,
         )
         counted = replace(summary, reading=replace(summary.reading, coverage=coverage))
         read = study.campaign.diagnostics
@@ -202,18 +220,25 @@ class Table:
             **read.attempts_document(),
         }
 
-    def cells(self) -> pl.DataFrame:
-        """Return every planned cell: arm, panel, instance, seed."""
-        nothing = campaign_of_journals([], Tally(), source="", problems=[], notes=[])
-        return planned_cells(nothing, self.contract, {})
-
     def envelopes(self) -> Envelopes | None:
         """Return the steps of all runs that are in it."""
         return join_envelopes(self.parts) if self.parts else None
 
 
-def _keys(frame: pl.DataFrame) -> set[RunKey]:
-    return {RunKey(*row) for row in frame.select(RUN_KEY).iter_rows()}
+def count_runs(frame: pl.DataFrame) -> Counts:
+    """Count whole runs."""
+    arms = frame.group_by("arm").agg(pl.col("captured", "rejected").sum()).sort("arm")
+    below = frame.filter("beaten").sort("best", "best_time", "arm", "seed")
+    beaten = {}
+    for row in below.unique("instance", keep="first", maintain_order=True).iter_rows(named=True):
+        run = str(RunKey(row["arm"], row["instance"], row["seed"]))
+        beaten[row["instance"]] = {
+            "instance": row["instance"], "reference": row["reference"], "best": row["best"],
+            "value": row["best_raw"], "run": run, "running": False, "checked": row["validation"] == "checker",
+        }  # fmt: skip
+    statuses = dict(sorted(frame.group_by("status").len().iter_rows()))
+    captured, rejected = (dict(arms.select("arm", name).iter_rows()) for name in ("captured", "rejected"))
+    return Counts(statuses, captured, rejected, beaten)
 
 
 def score_part(study: Study, campaign: Campaign, contract: Contract) -> Study:
@@ -234,15 +259,15 @@ def score_part(study: Study, campaign: Campaign, contract: Contract) -> Study:
     return replace(study, campaign=campaign, envelopes=envelopes, references=entries)
 
 
-def find_part_alarms(study: Study, part: Study) -> list[Alarm]:
+def find_part_alarms(study: Study, campaign: Campaign, envelopes: Envelopes) -> list[Alarm]:
     """Look for contradictions that some runs bring: with what is stored, among themselves, and with all others."""
     tolerance = study.tolerance
     found = [
-        *(find_alarms(study.stored, part.envelopes, tolerance=tolerance) if study.stored else ()),
-        *find_contradictions(part.campaign, part.envelopes, tolerance=tolerance),
-        *find_stored_contradictions(part.campaign, part.envelopes, study.stored, tolerance=tolerance),
-        *find_contradictions(part.campaign, part.envelopes, tolerance=tolerance, solutions=study.envelopes),
-        *find_contradictions(study.campaign, study.envelopes, tolerance=tolerance, solutions=part.envelopes),
+        *(find_alarms(study.stored, envelopes, tolerance=tolerance) if study.stored else ()),
+        *find_contradictions(campaign, envelopes, tolerance=tolerance),
+        *find_stored_contradictions(campaign, envelopes, study.stored, tolerance=tolerance),
+        *find_contradictions(campaign, envelopes, tolerance=tolerance, solutions=study.envelopes),
+        *find_contradictions(study.campaign, study.envelopes, tolerance=tolerance, solutions=envelopes),
     ]
     return list(dict.fromkeys(found))
 
@@ -267,7 +292,7 @@ def join_envelopes(parts: Sequence[Envelopes]) -> Envelopes:
 POINTS = 200
 
 
-def curves_document(table: Table) -> dict[str, Any]:
+def curves_document(table: LiveScores) -> dict[str, Any]:
     """Return the curves of every arm; `refused` says why there are none."""
     study, envelopes = table.study, table.envelopes()
     if study is None or envelopes is None:

@@ -1,8 +1,10 @@
 """`gapline watch`: the state of a study in a terminal, or as plain lines in a pipe."""
 
+import math
 import sys
 import textwrap
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,9 +13,10 @@ from gapline.contract.fact_origins import CHANGED, LATE_PLAN
 from gapline.contract.reading import waiting_words
 from gapline.errors import listing
 from gapline.live.cpu_affinity import Distance
-from gapline.live.hub import Reopened
-from gapline.live.live import LiveStudy
-from gapline.live.table import curves_document
+from gapline.live.hub import Watched
+from gapline.live.state import LiveStudy
+from gapline.live.table import SHARE, curves_document
+from gapline.live.time_share import TimeShare
 from gapline.report.writers.terminal import legend_lines, short_names
 from gapline.terminal import cells, console, say_words, width
 from gapline.text import counted, printable
@@ -41,13 +44,8 @@ def values_drawn(time: Sequence[float], value: Sequence[float], *, end: float, w
     >>> values_drawn([0.0, 5.0], [1.0, 0.25], end=10.0, width=4)
     [1.0, 1.0, 0.25, 0.25]
     """
-    found, place = [], 0
-    for column in range(width):
-        moment = (column + 0.5) * end / width
-        while place + 1 < len(time) and time[place + 1] <= moment:
-            place += 1
-        found.append(value[place])
-    return found
+    moments = [(column + 0.5) * end / width for column in range(width)]
+    return [value[max(0, bisect_right(time, moment) - 1)] for moment in moments]
 
 
 WIDTH = 80
@@ -127,7 +125,8 @@ def arm_lines(state: State, curves: State | None, width: int = WIDTH, *, legend:
     rows = {row["arm"]: row for row in state["arms"]}
     ranking = state.get("ranking") or {"arms": {}, "words": ""}
     placed = ranking["arms"].get(lead, {})
-    names = sorted({*rows, *bounds}, key=lambda name: (*_rank_key(placed.get(name)), name))
+    ranks = {name: one["rank"] for name, one in placed.items() if one["rank"] is not None}
+    names = sorted({*rows, *bounds}, key=lambda name: (ranks.get(name, math.inf), name))
     if not names:
         return []
     is_open = any(one["open"] for one in bounds.values())
@@ -150,11 +149,10 @@ def arm_lines(state: State, curves: State | None, width: int = WIDTH, *, legend:
         shown = _mean(score, 5)
         runs = 0 if row is None else row["runs"]
         arm = short[printable(name)]
-        one = placed.get(name)
-        rank = f"{'-' if one is None or one['rank'] is None else one['rank']:>4} " if placed else ""
+        rank = f"{ranks.get(name, '-'):>4} " if placed else ""
         line = f"{rank}{arm}{' ' * (room - cells(arm))} {runs:>5} {shown:>10}"
         if is_common:
-            line += f" {'-' if one is None else _mean(one['mean'], 4):>8}"
+            line += f" {_mean(placed[name]['mean'], 4) if name in placed else '-':>8}"
         lines.append((line + (f"  {known:>17}" if is_open else "") + spark).rstrip())
     lines += wrapped([ranking["words"]] if ranking["words"] else [], width)
     decided = [pair for pair in state["bounds"].get(lead, {}).get("pairs", []) if pair["decided"]]
@@ -164,11 +162,6 @@ def arm_lines(state: State, curves: State | None, width: int = WIDTH, *, legend:
         lines.append(f"decided: {', '.join(words)}{more}")
     whole = {name: form for name, form in short.items() if form != name}
     return [*lines, *(legend_lines(whole, width) if legend else ())]
-
-
-def _rank_key(placed: State | None) -> tuple[bool, int]:
-    rank = None if placed is None else placed["rank"]
-    return (True, 0) if rank is None else (False, rank)
 
 
 def _mean(score: float | str | None, digits: int) -> str:
@@ -264,16 +257,13 @@ LOOK_EVERY = 1.0
 MOST_LINES = 5
 LINES_EVERY = 2.0
 LOUD = ("ALARM", "REJECTED")
-# Curves may take this share of the time.
-SHARE = 0.02
 
 
-class Curves:
+class StudyCurves:
     """The curves of a study, made anew when runs have joined, in a small share of the time."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._due = -1.0
+    def __init__(self) -> None:
+        self._time = TimeShare(SHARE)
         self._runs = -1
         self._found: dict[str, Any] = {}
 
@@ -281,11 +271,10 @@ class Curves:
         """Return the curves as they were when there was time for them."""
         if live is None:
             return {}
-        scores, began = live.table.scores, self._clock()
-        runs = 0 if scores is None else scores.frame.height
-        if runs != self._runs and began >= self._due:
-            self._found, self._runs = curves_document(live.table), runs
-            self._due = self._clock() + (self._clock() - began) / SHARE
+        runs = 0 if live.table.scores is None else live.table.scores.frame.height
+        if runs != self._runs and not self._time.wait():
+            with self._time.spent():
+                self._found, self._runs = curves_document(live.table), runs
         return self._found
 
 
@@ -338,7 +327,7 @@ def watch(
     What is not there yet is waited for, unless this moment is all that is asked for.
     """
     path = Path(source)
-    watched = Reopened(path.absolute().name, path)
+    watched = Watched(path.absolute().name, path)
     shown = sys.stdout.isatty() if is_terminal is None else is_terminal
     try:
         if once:
@@ -351,8 +340,8 @@ def watch(
     return 1 if state["alarms"] or state["running_alarms"] else 0
 
 
-def _in_lines(watched: Reopened, once: bool, wait: Callable[[float], object]) -> dict[str, Any]:
-    lines, curves, distance, state = PlainLines(), Curves(), Distance(), watched.look()
+def _in_lines(watched: Watched, once: bool, wait: Callable[[float], object]) -> dict[str, Any]:
+    lines, curves, distance, state = PlainLines(), StudyCurves(), Distance(), watched.look()
     lines.show(state)
     while not once and state["phase"] != "finished":
         distance.keep(watched.pinned)
@@ -363,11 +352,11 @@ def _in_lines(watched: Reopened, once: bool, wait: Callable[[float], object]) ->
     return state
 
 
-def _on_screen(watched: Reopened, _once: bool, wait: Callable[[float], object]) -> dict[str, Any]:
+def _on_screen(watched: Watched, _once: bool, wait: Callable[[float], object]) -> dict[str, Any]:
     from rich.live import Live
     from rich.text import Text
 
-    out, curves, distance, state = console(), Curves(), Distance(), watched.look()
+    out, curves, distance, state = console(), StudyCurves(), Distance(), watched.look()
 
     def drawn() -> Text:
         now = curves.now(watched.live)

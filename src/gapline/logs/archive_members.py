@@ -1,22 +1,21 @@
 """Logs inside .zip, .tar, .tar.gz and .tar.zst files: listed and read as streams, never unpacked to disk."""
 
 import io
-import stat
 import tarfile
 import threading
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, NamedTuple, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
 from gapline.errors import GaplineError, TraceError
-from gapline.files.archives import ENCRYPTED
+from gapline.files.archives import DAMAGED, open_zip, wrong_name, wrong_zip_kind, wrong_zip_name
 from gapline.files.compression import Unrolled
 from gapline.files.open_file import most_bytes, most_document, open_regular, reason_of
-from gapline.files.tar_headers import Careful, EndsEarlyError, tar_headers
+from gapline.files.tar_headers import EndsEarlyError, tar_headers, too_many_names, wrong_tar_kind
 from gapline.logs.log_files import Kind, Member, Source, beside_names, cut_sources, log_from, marks_of, opened_log
 from gapline.logs.reader import LogFile
 from gapline.text import printable
@@ -25,7 +24,8 @@ SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tzst")
 _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 # How often a packed tar may be gone through to take its members in the order of their names.
 _MOST_PASSES = 4
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+# Why a member may not be read, as what it is.
+_NOUNS = {"there twice": "one that is there twice", "encrypted": "an encrypted one"}
 
 
 def is_archive(path: str | Path) -> bool:
@@ -70,7 +70,7 @@ def list_members(path: str | Path) -> Listed:
             f"{path}/{one.name}",
             one.size,
             (*marks, one.member.offset, one.size),
-            one.member if one.name not in twice else one.member._replace(wrong="one that is there twice"),
+            one.member if one.name not in twice else one.member._replace(wrong=_noun("there twice")),
         )
         for one in found
     ]
@@ -142,56 +142,30 @@ def _in_tar(path: str, stream: Any, kind: Kind) -> Iterator[_Found]:
 
 
 def _of_tar(path: str, info: tarfile.TarInfo, kind: Kind) -> Iterator[_Found]:
-    if info.isdir():
-        return
     name = info.name
     while name.startswith("./"):
         name = name[2:].lstrip("/")
-    wrong = _wrong_name(name)
-    if not wrong and _is_hidden(name):
-        return
-    if not wrong and (info.issym() or info.islnk()):
-        wrong = "a link"
-    if not wrong and (not info.isreg() or info.issparse()):
-        wrong = "no plain file"
-    yield _Found(name, info.size, Member(path, kind, info.offset_data, info.size, wrong=wrong))
+    wrong = wrong_name(name, written=False)
+    if not (info.isdir() or (not wrong and _is_hidden(name))):
+        place = info.offset_data, info.size
+        yield _Found(name, info.size, Member(path, kind, *place, wrong=_noun(wrong or wrong_tar_kind(info))))
 
 
 def _in_zip(path: str) -> Iterator[_Found]:
     with open_regular(path) as stream:
-        careful: Any = Careful(stream, path, at_once=most_document(), forward=False)
-        try:
-            infos = zipfile.ZipFile(careful).infolist()
-        except (GaplineError, OSError):
-            raise
-        # As of tars: a damaged list ends in whatever reading it comes to.
-        except Exception as error:
-            raise TraceError(f"{path}: expected a whole zip file, got {printable(error)}") from error
+        infos = open_zip(path, stream, partial(too_many_names, path), at_once=most_document()).infolist()
     for info in infos:
-        # `zipfile` cuts a name at its first zero byte: what it shows is then another one.
-        wrong = _wrong_name(info.orig_filename) if info.filename == info.orig_filename else "no name of a file"
-        if info.is_dir() or (not wrong and _is_hidden(info.filename)):
-            continue
-        mode = info.external_attr >> 16
-        # Other systems leave no mode; those that do say what kind of file it is.
-        if not wrong and mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG):
-            wrong = "a link" if stat.S_ISLNK(mode) else "no plain file"
-        if not wrong and info.flag_bits & ENCRYPTED:
-            wrong = "an encrypted one"
-        if not wrong and info.compress_type not in _METHODS:
-            wrong = f"one packed by method {info.compress_type}, not stored or deflated"
-        packed = info.header_offset, info.compress_size, info.compress_type, info.CRC
-        yield _Found(info.orig_filename, info.file_size, Member(path, Kind.ZIP, *packed, wrong=wrong))
+        wrong = wrong_zip_name(info, written=False)
+        if not (info.is_dir() or (not wrong and _is_hidden(info.filename))):
+            packed = info.header_offset, info.compress_size, info.compress_type, info.CRC
+            member = Member(path, Kind.ZIP, *packed, wrong=_noun(wrong or wrong_zip_kind(info)))
+            yield _Found(info.orig_filename, info.file_size, member)
 
 
-def _wrong_name(name: str) -> str:
-    """Say why a name is none that a file of a folder has."""
-    # Bytes that are no UTF-8 stand as surrogates, as in the names of a folder.
-    if not name or "\\" in name or not all(sign.isprintable() or "\udc80" <= sign <= "\udcff" for sign in name):
-        return "no name of a file"
-    if any(part in ("", ".", "..") for part in name.split("/")) or name[1:3] == ":/":
-        return "one outside of the archive"
-    return ""
+def _noun(wrong: str | None) -> str:
+    if not wrong or wrong.startswith(("a ", "no ")):
+        return wrong or ""
+    return _NOUNS.get(wrong, f"one {wrong}")
 
 
 def _is_hidden(name: str) -> bool:
@@ -238,7 +212,7 @@ class Openings:
             raise TraceError(got, hint="--keep-going leaves it out")
         try:
             self._refuse_changed(source)
-            with io.BufferedReader(self._raw(member, source.size, path), _BITE) as stream:
+            with io.BufferedReader(self._raw(source, path), _BITE) as stream:
                 yield log_from(stream, path, companion=lambda name: self._open_beside(member, path, name, seen))
         except OSError as error:
             raise TraceError(f"{path}: expected a file that can be read, got {reason_of(error)}") from error
@@ -250,21 +224,21 @@ class Openings:
         if now[:2] != source.marks[:2]:
             raise TraceError(f"{source.inside.archive}: expected the archive that was listed, got a changed one")
 
-    def _raw(self, member: Member, size: int, path: str) -> io.RawIOBase:
+    def _raw(self, source: Source, path: str, *, of: str = "logs") -> io.RawIOBase:
+        member = source.inside
+        assert member is not None
+        place = self._root / member.archive
         if member.kind == Kind.PACKED_TAR:
-            together = self._packed.get(member.archive, [])
-            if len(together) < 2:
-                return _Slice(_cursor(self._root / member.archive), member.offset, size, path)
+            # A companion never takes the stream of the log, which goes on only.
+            if of != "logs" or len(self._packed[member.archive]) < 2:
+                return _Slice(_cursor(place, of), member.offset, source.size, path)
             return cast("io.RawIOBase", io.BytesIO(self._taken(member)))
-        stream = self._opened(member.archive)
+        if member.archive not in self._files:
+            self._files[member.archive] = self._stack.enter_context(open_regular(place))
+        stream = self._files[member.archive]
         if member.kind == Kind.TAR:
-            return _Slice(stream, member.offset, size, path)
-        return _zip_member(stream, member, size, path)
-
-    def _opened(self, archive: str) -> Any:
-        if archive not in self._files:
-            self._files[archive] = self._stack.enter_context(open_regular(self._root / archive))
-        return self._files[archive]
+            return _Slice(stream, member.offset, source.size, path)
+        return cast("io.RawIOBase", _ZipMember(stream, member, source.size, path))
 
     def _taken(self, member: Member) -> bytes:
         """Return the bytes of a member of a packed tar, taken with those of the others of the chunk."""
@@ -283,31 +257,17 @@ class Openings:
     def _open_beside(self, member: Member, path: str, name: str, seen: set[Path]) -> Iterator[LogFile | None]:
         """Open a companion in the same archive."""
         folder = PurePosixPath(path[len(member.archive) + 1 :]).parent
-        known = _names_in(self._root / member.archive)
+        place = self._root / member.archive
+        known = _names_in(place, marks_of(place))
         for candidate in beside_names(name):
             inside = str(folder / candidate)
             if (found := known.get(inside)) is not None and found.inside is not None and not found.inside.wrong:
-                seen.add((self._root / member.archive / inside).resolve())
-                with self._companion(found, f"{member.archive}/{inside}") as log:
-                    yield log
+                seen.add((place / inside).resolve())
+                where = f"{member.archive}/{inside}"
+                with io.BufferedReader(self._raw(found, where, of="companions"), _BITE) as stream:
+                    yield log_from(stream, where)
                 return
         yield None
-
-    @contextmanager
-    def _companion(self, source: Source, path: str) -> Iterator[LogFile]:
-        member = source.inside
-        assert member is not None
-        with ExitStack() as opened:
-            place = self._root / member.archive
-            # Never the streams of the log, which is being read.
-            if member.kind == Kind.PACKED_TAR:
-                raw: io.RawIOBase = _Slice(_cursor(place, of="companions"), member.offset, source.size, path)
-            else:
-                stream = opened.enter_context(closing(open_regular(place)))
-                slice_ = _Slice(stream, member.offset, source.size, path)
-                raw = slice_ if member.kind == Kind.TAR else _zip_member(stream, member, source.size, path)
-            with io.BufferedReader(raw, _BITE) as buffered:
-                yield log_from(cast("BinaryIO", buffered), path)
 
 
 class _Slice(io.RawIOBase):
@@ -331,54 +291,34 @@ class _Slice(io.RawIOBase):
         return len(data)
 
 
-def _zip_member(stream: Any, member: Member, size: int, path: str) -> "_ZipMember":
-    stream.seek(member.offset)
-    head = stream.read(_LOCAL_HEADER)
-    if len(head) < _LOCAL_HEADER or not head.startswith(b"PK\x03\x04"):
-        raise TraceError(f"{path}: expected a member where the list of the zip says, got something else")
-    # The name and what else stands before the data: here they may be longer than in the list.
-    skip = int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little")
-    packed = _Slice(stream, member.offset + _LOCAL_HEADER + skip, member.stored, path)
-    return _ZipMember(packed, member, size, path)
+class _ZipMember(zipfile.ZipExtFile):
+    """A member of a zip; its size and its checksum are those that the list claims, or an error."""
 
-
-class _ZipMember(io.RawIOBase):
-    """What is packed as a member of a zip; its size and its checksum are those that the list claims, or an error."""
-
-    def __init__(self, packed: _Slice, member: Member, size: int, path: str) -> None:
-        super().__init__()
-        self._packed, self._member, self._left, self._path, self._crc = packed, member, size, path, 0
-        self._inflate = zlib.decompressobj(-15) if member.method == zipfile.ZIP_DEFLATED else None
-        self._ended = False
-
-    def readable(self) -> bool:
-        return True
+    def __init__(self, stream: Any, member: Member, size: int, path: str) -> None:
+        stream.seek(member.offset)
+        head = stream.read(_LOCAL_HEADER)
+        if len(head) < _LOCAL_HEADER or not head.startswith(b"PK\x03\x04"):
+            raise TraceError(f"{path}: expected a member where the list of the zip says, got something else")
+        # The name and what else stands before the data: here they may be longer than in the list.
+        skip = int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little")
+        info = zipfile.ZipInfo()
+        info.compress_type, info.compress_size, info.file_size = member.method, member.stored, size
+        info.CRC = member.crc
+        packed: Any = _Slice(stream, member.offset + _LOCAL_HEADER + skip, member.stored, path)
+        super().__init__(packed, "r", info)
+        self._missing, self._path = size, path
 
     def readinto(self, target: Any) -> int:
-        if self._ended or not len(target):
-            return 0
         try:
-            data = self._more(len(target))
-        except zlib.error as error:
-            raise TraceError(f"{self._path}: expected a whole member of a zip, got {printable(error)}") from error
-        self._crc = zlib.crc32(data, self._crc)
-        self._left -= len(data)
-        self._ended = not data
-        if self._left < 0 or (self._ended and (self._left or self._crc != self._member.crc)):
-            raise TraceError(f"{self._path}: expected a member as the list of the zip claims, got a damaged one")
+            data = self.read1(len(target))
+            self._missing -= len(data)
+            if self._missing and not data and len(target):
+                raise EOFError
+        except DAMAGED as error:
+            claimed = "expected a member as the list of the zip claims, got a damaged one"
+            raise TraceError(f"{self._path}: {claimed}") from error
         target[: len(data)] = data
         return len(data)
-
-    def _more(self, size: int) -> bytes:
-        if self._inflate is None:
-            return self._packed.read(size) or b""
-        data = b""
-        while not data and not self._inflate.eof:
-            coming = self._inflate.unconsumed_tail or self._packed.read(_BITE) or b""
-            data = self._inflate.decompress(coming, size)
-            if not coming and not data:
-                raise TraceError(f"{self._path}: expected a whole member of a zip, got one that ends early")
-        return data
 
 
 # One per thread: a worker of a cluster may have several, and each goes through an archive at its own pace.
@@ -394,12 +334,9 @@ def _cursor(path: Path, of: str = "logs") -> Unrolled:
     return cursors[of][1]
 
 
-def _names_in(path: Path) -> dict[str, Source]:
-    """Return the members of an archive by their names; kept for the chunks that follow."""
-    key = str(path), marks_of(path)
-    kept: tuple[Any, dict[str, Source]] | None = getattr(_kept, "names", None)
-    if kept is None or kept[0] != key:
-        skip = len(str(path)) + 1
-        kept = key, {source.path[skip:]: source for source in list_members(path).sources}
-        _kept.names = kept
-    return kept[1]
+# Kept for the chunks that follow.
+@lru_cache(maxsize=1)
+def _names_in(path: Path, _marks: tuple[int, ...]) -> dict[str, Source]:
+    """Return the members of an archive by their names."""
+    skip = len(str(path)) + 1
+    return {source.path[skip:]: source for source in list_members(path).sources}

@@ -12,13 +12,14 @@ from gapline.contract.fact_origins import COLUMN, FactOrigin, read_origins, writ
 from gapline.contract.tables import RunStatus, VerdictCode
 from gapline.errors import GaplineError, TraceError, UsageError
 from gapline.files.memory import limited_memory
+from gapline.files.scratch_arrays import spans
 from gapline.logs.archive_members import Openings
-from gapline.logs.formats import Detector, all_readers, find_companion, find_reader
+from gapline.logs.formats import Detector, all_readers, find_reader
 from gapline.logs.lines import shown
 from gapline.logs.log_files import Source, marks_of
 from gapline.logs.naming import Identity, Naming, PathPattern, overruled, refuse_missing
-from gapline.logs.reader import Found, FoundRun, LogFile, Reader, SourceReference, no_companion
-from gapline.logs.spool import IN_MEMORY, Spool, in_steps
+from gapline.logs.reader import HEAD, Found, FoundRun, LogFile, Reader, SourceReference
+from gapline.logs.spool import IN_MEMORY, STEP, Spool
 from gapline.logs.survey_table import FileLine, FileLines, RunLine, RunLines
 from gapline.text import printable, writable
 from gapline.traces.candidate_checks import FAR
@@ -30,6 +31,8 @@ PER_CANDIDATE = 128
 # Events that wait for a pass together: enough to spread its fixed cost, few enough to be small beside a large file.
 BATCH = 500_000
 _BOUND = int(VerdictCode.BOUND)
+# How many candidates a run has, and the first and the last stamp among them.
+_Stamped = tuple[int, float | None, float | None]
 SOLVER_SAYS_SO = "candidates count as valid because the solver said so"
 NO_HORIZON = "no horizon stated: give --horizon here or when scoring"
 EMPTY = "an empty file is a run that crashed before its first line (--only leaves files out)"
@@ -58,7 +61,7 @@ class Job:
 
 @dataclass(slots=True)
 class Chunk:
-    """What was found in some logs; `matched` counts the paths that fit the pattern.
+    """What was found in some logs.
 
     Companions and empty files wait until all chunks are known: an index of another one may name them. `beside` are the
     files that were read through others, with the marks they had.
@@ -68,7 +71,7 @@ class Chunk:
     runs: RunLines = field(init=False)
     references: list[tuple[SourceReference, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    matched: int = 0
+    naming: Naming = field(default_factory=Naming)
     companions: list[str] = field(default_factory=list)
     empty: list[str] = field(default_factory=list)
     beside: dict[str, tuple[int, ...]] = field(default_factory=dict)
@@ -80,33 +83,32 @@ class Chunk:
 
 def read_chunk(job: Job, sources: Sequence[Source], *, done: Callable[[], None] = lambda: None) -> Chunk:
     """Read some logs; a file that cannot be read is a line among the others, not an exception."""
-    naming = Naming(job.given, PathPattern.parse(job.pattern) if job.pattern else None)
-    chunk = Chunk(spool=Spool(in_memory=job.in_memory))
+    pattern = PathPattern.parse(job.pattern) if job.pattern else None
+    chunk = Chunk(naming=Naming(job.given, pattern), spool=Spool(in_memory=job.in_memory))
     readers = all_readers()[0]
     if job.format != "auto":
         readers = (job.format if isinstance(job.format, Reader) else find_reader(job.format),)
     detector = Detector(readers)
-    with_companions = [reader for reader in readers if reader.is_companion is not no_companion]
     seen: set[Path] = set()
     with limited_memory(job.in_memory * PER_CANDIDATE), Openings(sources, job.root) as openings:
         for source in sources:
             try:
                 with openings.log(source, seen) as log:
                     log.dialect = job.dialect
-                    if find_companion(log, with_companions):
+                    head = log.head[:HEAD]
+                    if any(reader.is_companion(log.path, head) for reader in readers):
                         chunk.companions.append(source.path)
                     elif log.is_blank:
                         chunk.empty.append(source.path)
                     else:
                         reader = readers[0] if job.format != "auto" else detector.detect(log)
                         # Reading may fail in any way; the file becomes a line of the survey, and the folder is read on.
-                        take(chunk, naming, job, log.path, _read_one(log, reader), reader.name)
+                        take(chunk, job, log.path, _read_one(log, reader), reader.name)
             except GaplineError as error:
                 chunk.files.append(refused(source.path, error))
             chunk.spool.flush(at_least=job.batch)
             done()
     chunk.spool.flush()
-    chunk.matched = naming.matched
     chunk.beside = {str(path): marks_of(path) for path in sorted(seen)}
     return chunk
 
@@ -117,9 +119,9 @@ def crashed_run() -> Found:
     return Found(runs=[run], notes=[EMPTY])
 
 
-def take(chunk: Chunk, naming: Naming, job: Job, path: str, found: Found, format: str) -> None:
+def take(chunk: Chunk, job: Job, path: str, found: Found, format: str) -> None:
     """Add what was found in a file; of one that is refused nothing is added."""
-    matched = naming.matched
+    naming, matched = chunk.naming, chunk.naming.matched
     in_path = naming.from_path(path)
     off_pattern = [OFF_PATTERN] if naming.pattern and naming.matched == matched else []
     sense, lines = job.sense, list[RunLine]()
@@ -132,20 +134,30 @@ def take(chunk: Chunk, naming: Naming, job: Job, path: str, found: Found, format
                 f"--sense {sense}: expected logs that state no other, got {run.sense} in {where}",
                 hint="leave --sense out; --negate ARM turns an arm that reports the negated objective",
             )
-        _refuse_no_text(path, who)
+        for name in (who.arm, who.instance, who.panel):
+            # Out of a path that is not UTF-8: no table could hold it.
+            if name is not None and not name.isascii() and name != writable(name):
+                raise TraceError(f"{printable(path)}: expected names in UTF-8, got {name!a}")
         if job.refuse_unnamed:
             refuse_missing([who], [f"{path} {run.where}".rstrip()], pattern=naming.pattern)
     for run, who in zip(found.runs, settled, strict=True):
         # Before a horizon is filled in: who stated it is known only now.
         run.carried = {**run.carried, COLUMN: write_origins(_origins(run, job, format))}
-        late = None
+        stamped, late = _stamped(run), []
         if run.horizon is None and job.horizon is not None:
-            run.horizon, late = job.horizon, _far_late(run, job.horizon, format)
+            run.horizon, late = job.horizon, _far_late(stamped, job.horizon, format)
         run.sense = (sense or run.sense) if run.guessed else (run.sense or sense)
         # Seeds are settled over all runs, so the batch goes under the number of the run in the chunk.
         chunk.spool.add_run(run.named(arm="", instance="", seed=len(chunk.runs) + len(lines), panel=who.panel))
-        notes = [*found.notes, *run.notes, *overruled(run, who), *off_pattern, *([late] if late else [])]
-        lines.append(_run_line(path, format, run, who, notes))
+        notes = [*found.notes, *run.notes, *overruled(run, who), *off_pattern, *late]
+        if run.horizon is None:
+            notes.append(NO_HORIZON)
+        if run.carried.get("validation", "solver") == "solver":
+            notes.append(SOLVER_SAYS_SO)
+        kernel, integral = run.stated_integral or (None, None)
+        facts = (who.instance, who.seed, integral, *stamped, run.horizon, format, run.where, who.arm, who.panel)
+        said = "\n".join(dict.fromkeys(notes))
+        lines.append(RunLine(*facts, run.status, run.clock, run.sense, kernel, said))
     problems = tuple(found.problems[:MOST_PROBLEMS])
     chunk.files.append(FileLine(path, found.problem_count, problems, format, run_count=len(lines)))
     for line in lines:
@@ -175,17 +187,10 @@ def _origins(run: FoundRun, job: Job, format: str) -> dict[str, FactOrigin]:
     return origins | read_origins(run.carried.get(COLUMN)) | options
 
 
-def _refuse_no_text(path: str, who: Identity) -> None:
-    """Refuse a name out of a path that is not UTF-8: no table could hold it."""
-    for name in (who.arm, who.instance, who.panel):
-        if name is not None and not name.isascii() and name != writable(name):
-            raise TraceError(f"{printable(path)}: expected names in UTF-8, got {name!a}")
-
-
-def take_or_refuse(chunk: Chunk, naming: Naming, job: Job, path: str, found: Found, format: str) -> None:
+def take_or_refuse(chunk: Chunk, job: Job, path: str, found: Found, format: str) -> None:
     """Add what was found in a file, or the line of a file that is refused."""
     try:
-        take(chunk, naming, job, path, found, format)
+        take(chunk, job, path, found, format)
     except GaplineError as error:
         chunk.files.append(refused(path, error))
 
@@ -206,7 +211,7 @@ def _read_one(log: LogFile, reader: Reader) -> Found:
             f"{log.path}: the reader of format {reader.name} failed: {type(error).__name__}: {shown(str(error))}"
         ) from error
     if log.cut:
-        found.problems.append(f"{log.path}: expected a whole compressed file, got one that ends early")
+        found.refuse_cut(log.path)
         if found.runs and found.runs[-1].status in (RunStatus.UNKNOWN, RunStatus.FINISHED):
             found.runs[-1].status = RunStatus.KILLED
     return found
@@ -215,38 +220,29 @@ def _read_one(log: LogFile, reader: Reader) -> Found:
 def _renamed(reference: SourceReference, found: Found, lines: Sequence[RunLine]) -> SourceReference:
     """Let a reference follow its instance: the log's own name for it, or "" for the only run of the file."""
     for run, line in zip(found.runs, lines, strict=True):
-        known_as = line.identity.instance
+        known_as = line.instance
         if known_as and (run.instance or "") == reference.instance != known_as:
             return replace(reference, instance=known_as)
     return reference
 
 
-def _run_line(path: str, format: str, run: FoundRun, who: Identity, notes: list[str]) -> RunLine:
-    if run.horizon is None:
-        notes.append(NO_HORIZON)
-    if run.carried.get("validation", "solver") == "solver":
-        notes.append(SOLVER_SAYS_SO)
-    found = (*_stamped(run), run.horizon, run.status, run.clock, run.sense, run.stated_integral)
-    return RunLine(path, format, run.where, who, *found, notes=tuple(dict.fromkeys(notes)))
-
-
-def _far_late(run: FoundRun, horizon: float, format: str) -> str | None:
+def _far_late(stamped: _Stamped, horizon: float, format: str) -> list[str]:
     """Return a note on candidates far later than a horizon that their log does not state."""
-    _, first, last = _stamped(run)
+    _, first, last = stamped
     if first is None or last is None or last <= FAR * horizon:
-        return None
+        return []
     # Only a table may be in another unit than its reader expects.
     unit = unit_of_number(last, first, FAR * horizon) if format == "neutral" else None
     fix = f"; if times are {IN_WORDS[unit]}, read them with --time-unit {unit}" if unit else ""
-    return f"candidates are later than {FAR:g} times the horizon of {horizon:g} s, which only --horizon states{fix}"
+    return [f"candidates are later than {FAR:g} times the horizon of {horizon:g} s, which only --horizon states{fix}"]
 
 
-def _stamped(run: FoundRun) -> tuple[int, float | None, float | None]:
+def _stamped(run: FoundRun) -> _Stamped:
     """Return the number of candidates, and the first and the last stamp among them."""
     count, first, last = 0, np.inf, -np.inf
-    for part in in_steps(len(run.time)):
+    for part in spans(len(run.time), most=STEP):
         time = np.asarray(run.time[part], np.float64)
-        if run.verdict is not None and _BOUND in (verdict := np.asarray(run.verdict[part])):
+        if run.bound is not None and run.verdict is not None and _BOUND in (verdict := np.asarray(run.verdict[part])):
             time = time[verdict != _BOUND]
         count += len(time)
         if not len(time):

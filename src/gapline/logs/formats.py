@@ -104,12 +104,6 @@ class Detector:
         )
 
 
-def find_companion(log: LogFile, readers: Sequence[Reader]) -> Reader | None:
-    """Return the reader that reads this file through another one, if there is one."""
-    head = log.head[:HEAD]
-    return next((reader for reader in readers if reader.is_companion(log.path, head)), None)
-
-
 def plugin_versions() -> list[list[str]]:
     """Return the readers of others that are installed, each with the version of its package."""
     return sorted([name, point.value, point.dist.version if point.dist else ""] for name, point in _plugins().items())

@@ -1,6 +1,6 @@
 """`import_logs`: files of any known format in, one campaign out, with everything that could not be read named."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -10,7 +10,7 @@ import polars as pl
 
 from gapline.campaign.campaign import Campaign
 from gapline.campaign.diagnostics import MOST_PROBLEMS
-from gapline.campaign.scale import SENSES, instance_senses
+from gapline.campaign.scale import instance_senses
 from gapline.contract.fact_origins import FactOrigin, set_origin
 from gapline.contract.row_groups import Numbered
 from gapline.contract.tables import RUN_KEY, RunKey
@@ -18,7 +18,7 @@ from gapline.errors import EnvironmentLacksError, TraceError, listing
 from gapline.logs.naming import SEED_NOTES, Identity, refuse_missing, settle_seeds
 from gapline.logs.reader import SourceReference
 from gapline.logs.survey import LogChoices, Survey, survey_logs
-from gapline.logs.survey_table import FileLine, FileLines, RunLines
+from gapline.logs.survey_table import FileLines, RunLines
 from gapline.text import counted
 from gapline.traces.candidate_checks import check_source
 from gapline.traces.direction import ASSUMED, check_direction
@@ -131,28 +131,32 @@ def build_import(
     """Turn a survey into a campaign, or raise one error that says all of what is missing."""
     _refuse_unreadable(survey, skip_unknown=skip_unknown)
     files, runs = survey.files, survey.runs
-    wrong = files.flawed()
+    wrong = list(files.flawed.values())
     bad = [file for file in wrong if file.error and not (skip_unknown and file.unknown)]
     if not runs:
         why = f": {bad[0].problems[0]}" if bad else ""
         raise TraceError(f"expected runs, got none in {listing(files.paths, most=5)}{why}")
-    _refuse_missing(survey)
+    if rows := runs.unnamed():
+        identities = [Identity(*names) for names in runs.who()[rows].select("arm", "instance").iter_rows()]
+        refuse_missing(identities, runs.places(rows), pattern=survey.naming.pattern)
     named, seed_notes = _named(runs, number_runs=number_runs)
     if not allow_mixed_clocks:
         owners = files.owners()
-        rows = runs.among("clock").items()
-        _refuse_mixed_clocks([(str(clock), files.paths[owners[row]]) for clock, row in rows if clock])
+        clocks = runs.among("clock").items()
+        _refuse_mixed_clocks([(str(clock), files.paths[owners[row]]) for clock, row in clocks if clock])
     references = () if no_references else _agreeing(survey.references)
     notes = list(survey.notes)
     formats = sorted({str(name) for name in runs.among("format")} - {"empty"}) or ["empty"]
     if bad:
-        notes.append(f"left out {counted(len(bad), 'file')} that cannot be read: {listing(_paths(bad), most=5)}")
+        notes.append(
+            f"left out {counted(len(bad), 'file')} that cannot be read: {listing((file.path for file in bad), most=5)}"
+        )
     if skipped := [file.path for file in wrong if file.unknown and skip_unknown]:
         notes.append(f"left out {len(skipped):,} of no known format: {listing(skipped, most=5)}")
     counted_ones = [file for file in wrong if not (skip_unknown and file.unknown)]
     diagnostics = replace(
         survey.spool.diagnostics,
-        sources=tuple(_taken(files)),
+        sources=tuple(file.path for file in files if file.error is None),
         problems=tuple(islice((problem for file in counted_ones for problem in file.problems), MOST_PROBLEMS)),
         problem_count=sum(file.problem_count for file in counted_ones),
     )
@@ -182,22 +186,6 @@ def build_import(
     return Imported(campaign, references, _stated(runs, named), files, left_out, len(bad), survey.kept)
 
 
-def _paths(files: Sequence[FileLine]) -> list[str]:
-    return [file.path for file in files]
-
-
-def _taken(files: FileLines) -> Iterator[str]:
-    """Yield the paths of the files that were read."""
-    refused = {place for place, wrong in files.wrong.items() if wrong.error is not None}
-    return (path for place, path in enumerate(files.paths) if place not in refused)
-
-
-def _refuse_missing(survey: Survey) -> None:
-    if rows := survey.runs.unnamed():
-        identities = [Identity(*names) for names in survey.runs.who()[rows].select("arm", "instance").iter_rows()]
-        refuse_missing(identities, survey.runs.places(rows), pattern=survey.naming.pattern)
-
-
 def _named(runs: RunLines, *, number_runs: bool) -> tuple[pl.DataFrame, pl.Series]:
     """Return the key of each run, each of them once, and what is to be said of its seed."""
     who = runs.who()
@@ -212,11 +200,11 @@ def _named(runs: RunLines, *, number_runs: bool) -> tuple[pl.DataFrame, pl.Serie
 
 def _own_notes(runs: RunLines, seed_notes: pl.Series) -> pl.Series:
     """Return what there is to say of each run, a line each; runs of which the same is said share the text."""
-    both = runs.table["notes"].cast(pl.Int64) * len(SEED_NOTES) + seed_notes
-    kinds, names = both.unique().sort(), runs.names
-    pairs = [(names[own] or (), SEED_NOTES[seed]) for own, seed in (divmod(kind, len(SEED_NOTES)) for kind in kinds)]
-    texts = ["\n".join(filter(None, (*own, seed))) or None for own, seed in pairs]
-    return pl.Series(texts, dtype=pl.String).gather(kinds.search_sorted(both))
+    both = pl.DataFrame({"own": runs.table["notes"], "seed": seed_notes})
+    kinds = both.unique()
+    texts = ["\n".join(filter(None, (own, SEED_NOTES[seed]))) or None for own, seed in kinds.iter_rows()]
+    named = kinds.with_columns(text=pl.Series(texts, dtype=pl.String))
+    return both.join(named, on=["own", "seed"], how="left", maintain_order="left")["text"]
 
 
 def _stated(runs: RunLines, named: pl.DataFrame) -> dict[RunKey, tuple[str, float]]:
@@ -230,25 +218,20 @@ def _settle_senses(campaign: Campaign) -> tuple[Campaign, list[str]]:
     """Give every run the sense of its instance; one that no log shows takes that of all others, or min."""
     shown = sorted(campaign.runs["sense"].drop_nulls().unique().to_list())
     other = shown[0] if len(shown) == 1 else "min"
-    notes = []
+    senses = instance_senses(campaign)
+    settled = {name: sense or other for name, sense in senses.items()}
     # A run without candidates, or with one alone, often shows no sense: where all others agree, that is no news.
-    if len(shown) < 2 and set(shown) <= set(SENSES):
-        number = campaign.rows.by("instance").size if other == "max" else 0
-        column: pl.Expr = pl.lit(other, dtype=pl.String)
-        silent, only = ["the objective"] if not shown else [], {other}
-    else:
-        senses = instance_senses(campaign)
-        settled = {name: sense or other for name, sense in senses.items()}
-        number = list(settled.values()).count("max")
-        column = pl.col("instance").replace_strict(settled, return_dtype=pl.String)
-        silent, only = sorted(name for name, sense in senses.items() if sense is None), set(settled.values())
+    silent = sorted(name for name, sense in senses.items() if sense is None) if len(shown) > 1 else []
+    silent, notes = silent if shown else ["the objective"], []
     if silent:
         whose = listing(silent, most=5)
         notes.append(f"no log shows whether {whose} is minimised or maximised: taken as {other}{ASSUMED[1]}")
-    if number:
+    if number := list(settled.values()).count("max"):
         words = f"{counted(number, 'instance')} maximised and kept as written"
         notes.append(f"{words}: scored through the reciprocal unless a transform is declared")
+    only = set(settled.values())
     facts = dict(campaign.facts) | ({"sense": only.pop()} if len(only) == 1 else {})
+    column = pl.col("instance").replace_strict(settled, return_dtype=pl.String)
     # A run without candidates takes the direction that the others on its instance show.
     shows = campaign.runs.select(pl.col("sense").is_not_null().any().over("instance")).to_series()
     runs = set_origin(campaign.runs, "sense", FactOrigin.NOT_STATED, ~shows) if silent else campaign.runs
@@ -256,7 +239,7 @@ def _settle_senses(campaign: Campaign) -> tuple[Campaign, list[str]]:
 
 
 def _refuse_unreadable(survey: Survey, *, skip_unknown: bool) -> None:
-    refused = [file for file in survey.files.flawed() if file.error and not (skip_unknown and file.unknown)]
+    refused = [file for file in survey.files.flawed.values() if file.error and not (skip_unknown and file.unknown)]
     if survey.keep_going:
         # A package that is missing is no fault of the file, and would leave out every one of its kind.
         refused = [file for file in refused if isinstance(file.error, EnvironmentLacksError)]
@@ -286,10 +269,8 @@ def _refuse_twins(keys: Sequence[RunKey], where: Sequence[str]) -> None:
 
 
 def _refuse_mixed_clocks(clocks: Sequence[tuple[str, str]]) -> None:
-    # Reversed, so that the path shown for a clock is the first file that has it.
-    example = dict(reversed(clocks))
-    if len(example) > 1:
-        shown = listing(f"{clock} ({path})" for clock, path in sorted(example.items()))
+    if len(clocks) > 1:
+        shown = listing(f"{clock} ({path})" for clock, path in sorted(clocks))
         hint = "--allow-mixed-clocks takes them all"
         raise TraceError(f"expected one clock in an import, got {shown}", hint=hint)
 

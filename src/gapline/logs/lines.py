@@ -2,42 +2,14 @@
 
 import math
 import re
-from array import array
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
-
-import numpy as np
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from gapline.contract.number_limits import EXACT, is_rounded
-from gapline.contract.tables import Reason, VerdictCode
-from gapline.logs.event_columns import Event, EventColumns
 
-__all__ = [
-    "Event",
-    "EventColumns",
-    "EventList",
-    "Levels",
-    "Lines",
-    "Telling",
-    "file_name",
-    "log_lines",
-    "parse_number",
-    "shown",
-    "torn_line",
-    "uncoloured",
-]  # fmt: skip
 # A solver's line is short. What is longer is a dump or a broken file, and is cut so that memory and regexes stay small.
 MOST_LINE = 16 * 1024
-# Events of a column that are looked at at once.
-_STEP = 1 << 18
-
-# Plain integers: looking up a member and converting it to an array costs more than reading the line.
-_VALID, _INVALID = int(VerdictCode.VALID), int(VerdictCode.INVALID)
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_NOT_FINITE = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
-
-
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 # Colours, cursor movements and titles, which programs print for a terminal and some print into files as well.
 _ESCAPE = b"\x1b"
 _ESCAPES = re.compile(
@@ -72,23 +44,16 @@ def uncoloured(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield held
 
 
-def log_lines(data: bytes) -> Iterator[tuple[int, str]]:
-    r"""Yield (line number, text) with LF, CRLF or CR endings removed; a line beyond 16 KiB is cut.
+def log_lines(data: bytes) -> "Lines":
+    r"""Return (line number, text) with LF, CRLF or CR endings removed; a line beyond 16 KiB is cut.
 
     >>> list(log_lines(b"a\r\nb\n\nc"))
     [(1, 'a'), (2, 'b'), (3, ''), (4, 'c')]
     """
-    start, number, size = 0, 0, len(data)
-    ending = _ending(data)
-    while start < size:
-        number += 1
-        end = data.find(ending, start)
-        end = size if end < 0 else end
-        yield number, data[start : min(end, start + MOST_LINE)].decode("utf-8", "replace").rstrip("\r")
-        start = end + 1
+    return Lines((data,))
 
 
-class Telling(NamedTuple):
+class LineFilter(NamedTuple):
     """Which lines of a log can tell anything: those that do not begin with `mark`, and those with one of some words.
 
     `words` are in small letters, and found in letters of any size. More lines may come than these, never less.
@@ -115,7 +80,7 @@ class Telling(NamedTuple):
 class Lines(Iterator[tuple[int, str]]):
     r"""The lines of a log as `log_lines` gives them, from pieces that may end anywhere.
 
-    With `telling`, lines that can tell nothing are counted and not made, unless line ends are carriage returns.
+    With `line_filter`, lines that can tell nothing are counted and not made, unless line ends are carriage returns.
     `torn_at` is the number of the last line where that lacks its end, as the file of a killed writer does; 0 as long as
     it has not come. The first piece shows which line ends the log has.
 
@@ -124,10 +89,10 @@ class Lines(Iterator[tuple[int, str]]):
     ([(1, 'a'), (2, 'bc'), (3, 'd')], 3)
     """
 
-    __slots__ = ("_lines", "_telling", "ending", "torn_at")
+    __slots__ = ("_filter", "_lines", "ending", "torn_at")
 
-    def __init__(self, pieces: Iterable[bytes], telling: Telling | None = None) -> None:
-        self.torn_at, self.ending, self._telling = 0, b"\n", telling
+    def __init__(self, pieces: Iterable[bytes], line_filter: LineFilter | None = None) -> None:
+        self.torn_at, self.ending, self._filter = 0, b"\n", line_filter
         self._lines = self._split(iter(pieces))
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
@@ -140,10 +105,10 @@ class Lines(Iterator[tuple[int, str]]):
         piece = next(pieces, b"")
         ending = self.ending = _ending(piece)
         number, begun, last = 0, b"", b""
-        telling = self._telling if ending == b"\n" else None
+        line_filter = self._filter if ending == b"\n" else None
         while piece:
             start, size = 0, len(piece)
-            places = iter(telling.places(piece)) if telling is not None else None
+            places = iter(line_filter.places(piece)) if line_filter is not None else None
             while (end := piece.find(ending, start)) >= 0:
                 number += 1
                 line = piece[start : min(end, start + MOST_LINE)]
@@ -179,7 +144,7 @@ def parse_number(text: str) -> float | None:
     """
     text = text.strip()
     # No float has more than some 330 digits: what is longer is noise, and dear to convert.
-    if len(text) > 400 or not _NUMBER.fullmatch(text):
+    if len(text) > 400 or not NUMBER.fullmatch(text):
         return None
     value = float(text)
     if abs(value) >= EXACT and is_rounded(text):
@@ -194,98 +159,6 @@ def shown(text: str | bytes) -> str:
     return ascii(text) if len(text) <= 60 else ascii(text[:60]) + "…"
 
 
-_STAMP = (Reason.TIME_MISSING, Reason.TIME_NOT_A_NUMBER, Reason.TIME_NOT_FINITE, Reason.TIME_NOT_EXACT)
-_VALUE = (
-    Reason.OBJECTIVE_MISSING,
-    Reason.OBJECTIVE_NOT_A_NUMBER,
-    Reason.OBJECTIVE_NOT_FINITE,
-    Reason.OBJECTIVE_NOT_EXACT,
-)
-
-
-@dataclass(slots=True)
-class EventList:
-    """The events of one run; what has no usable number is a counted rejection. `problems` is that of the `Found`."""
-
-    problems: list[str]
-    events: EventColumns = field(default_factory=EventColumns)
-
-    def __len__(self) -> int:
-        return len(self.events)
-
-    def add(
-        self,
-        time: float | str | None,
-        objective: float | str | None,
-        *,
-        where: str,
-        valid: bool = True,
-        bound: float | None = None,
-        reason: str = "",
-    ) -> None:
-        """Add a candidate; texts are parsed strictly, None is nothing; an invalid one needs no objective."""
-        if valid and bound is None and isinstance(time, str) and isinstance(objective, str):
-            # As nearly all of them are.
-            at, worth = parse_number(time), parse_number(objective)
-            if at is not None and worth is not None and at >= 0:
-                self.events.append_valid(at, worth)
-                return
-        stamp, why_stamp = _reading(time, *_STAMP)
-        value, why_value = _reading(objective, *_VALUE)
-        if not why_stamp and stamp < 0:
-            why_stamp = Reason.TIME_NEGATIVE.value
-        if not valid and reason and time is None:
-            why_stamp = ""  # the reader has said what is wrong with this event
-        elif why_stamp:
-            self._refuse(where, "a time of 0 or more", time, why_stamp)
-        elif why_value and valid:
-            self._refuse(where, "a finite objective", objective, why_value)
-        ruled_out = why_stamp or (why_value if valid else "")
-        verdict = _VALID if valid and not ruled_out else _INVALID
-        why = ruled_out or ("" if valid else reason or Reason.DECLARED_INVALID.value)
-        self.events.append((stamp, value, verdict, math.nan if bound is None else bound, why))
-
-    def add_bound(self, time: float, bound: float) -> None:
-        """Add an event that carries a dual bound alone."""
-        self.events.append((time, math.nan, VerdictCode.BOUND, bound, ""))
-
-    def _refuse(self, where: str, expected: str, got: float | str | None, reason: str) -> None:
-        text = "nothing" if got is None else shown(got) if isinstance(got, str) else repr(got)
-        self.problems.append(f"{where}: expected {expected}, got {text} ({reason})")
-
-    def columns(self) -> dict[str, Any]:
-        """Return the columns of a `FoundRun`: time, objective, verdict and, where there are any, bound and reason."""
-        events = self.events
-        columns: dict[str, Any] = {name: events.whole(name) for name in ("time", "objective", "verdict", "bound")}
-        # A run without bounds or reasons leaves the columns out, or every campaign would carry them.
-        if all(np.isnan(columns["bound"][at : at + _STEP]).all() for at in range(0, len(events), _STEP)):
-            del columns["bound"]
-        if (reasons := events.reasons()) is not None:
-            columns["reason"] = reasons
-        return columns
-
-
-def _reading(
-    value: float | str | None, missing: Reason, text: Reason, infinite: Reason, inexact: Reason
-) -> tuple[float, str]:
-    """Return the number and "" or NaN and the reason why there is none."""
-    # Good texts first: a log has millions of them.
-    if isinstance(value, str):
-        number = parse_number(value)
-        if number is None:
-            if not value.strip():
-                return math.nan, missing.value
-            if is_rounded(value.strip()):
-                return math.nan, inexact.value
-            # 1e400 is a number in form and infinite as a float: it is refused for that, not for its form.
-            endless = _NOT_FINITE.fullmatch(value.strip()) or (len(value) < 400 and _NUMBER.fullmatch(value.strip()))
-            return math.nan, (infinite if endless else text).value
-        return number, ""
-    if value is None:
-        return math.nan, missing.value
-    return (float(value), "") if math.isfinite(value) else (math.nan, infinite.value)
-
-
 def file_name(path: str) -> str:
     r"""Return the last part of a path as a log prints it: of any system, perhaps in quotes.
 
@@ -293,24 +166,6 @@ def file_name(path: str) -> str:
     ('a.vrp', 'b.mps')
     """
     return path.strip().strip("'\"").replace("\\", "/").rsplit("/", 1)[-1]
-
-
-class Levels:
-    """The first two numbers of each of many objectives, and whether any has two; NaN where there is none."""
-
-    def __init__(self) -> None:
-        self.several = False
-        self._first, self._second = array("d"), array("d")
-
-    def add(self, row: Sequence[float]) -> None:
-        """Take the numbers of one event."""
-        self.several = self.several or len(row) > 1
-        self._first.append(row[0] if row else math.nan)
-        self._second.append(row[1] if len(row) > 1 else math.nan)
-
-    def columns(self) -> dict[str, Any]:
-        """Return the columns primary and secondary."""
-        return {"primary": self._first.tolist(), "secondary": self._second.tolist()}
 
 
 def torn_line(data: bytes) -> int:

@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple
 from gapline.errors import TraceError, UsageError, listing
 from gapline.files.compression import IN_MEMORY, PACKED, Unpacked, as_utf8, path_without_packing
 from gapline.files.open_file import most_bytes, open_input, reason_of
-from gapline.logs.reader import Companion, LogFile, Streamed
+from gapline.logs.reader import Companion, LogFile
 
 # A chunk ends behind a file whose name says so, so that a file more or less moves the ends of few of them.
 _ONE_IN = 512
@@ -59,20 +59,17 @@ class Source:
 
 def look_at(path: Path | str) -> Source:
     """Return the source that a file is; one that cannot be looked at is read, and fails then."""
-    return Source(str(path), *_marks(path))
+    marks = marks_of(path)
+    return Source(str(path), marks[0] if marks else 0, marks)
 
 
 def marks_of(path: Path | str) -> tuple[int, ...]:
     """Return what tells a changed file from the same one: its size, when it was written or changed, and its number."""
-    return _marks(path)[1]
-
-
-def _marks(path: Path | str) -> tuple[int, tuple[int, ...]]:
     try:
         found = os.stat(path)  # noqa: PTH116 - a million paths
     except OSError:
-        return 0, ()
-    return found.st_size, (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+        return ()
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 
 def cut_sources(sources: Iterable[Source]) -> Iterator[Sequence[Source]]:
@@ -187,8 +184,7 @@ def log_from(stream: BinaryIO, path: str, *, companion: Companion | None = None,
         held.append(piece)
         size += len(piece)
         if size > most:
-            streamed = Streamed(path, b"".join(held), pieces, cut=lambda: not unpacked.whole)
-            return LogFile(path, streamed, companion=companion)
+            return LogFile(path, b"".join(held), lambda: not unpacked.whole, companion=companion, rest=pieces)
     return LogFile(path, b"".join(held), cut=not unpacked.whole, companion=companion)
 
 

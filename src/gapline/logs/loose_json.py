@@ -22,13 +22,9 @@ def decode_json(data: bytes | str) -> Any:
     text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
     try:
         # `int` takes quadratic time on a long text and refuses more than 4,300 digits; `float` does neither.
-        return json.loads(text, parse_int=_whole)
+        return json.loads(text, parse_int=lambda digits: digits if is_rounded(digits) else float(digits))
     except RecursionError:
         raise ValueError("expected JSON nested as a log is, got thousands of levels") from None
-
-
-def _whole(digits: str) -> float | str:
-    return digits if is_rounded(digits) else float(digits)
 
 
 def json_lines(log: LogFile) -> Iterator[tuple[str, str, dict[str, Any] | None, bool]]:

@@ -129,12 +129,7 @@ class Naming:
 
 def overruled(run: FoundRun, settled: Identity) -> list[str]:
     """Say where an option or a path contradicted a log."""
-    both = (
-        ("arm", run.arm, settled.arm),
-        ("instance", run.instance, settled.instance),
-        ("panel", run.panel, settled.panel),
-        ("seed", run.seed, settled.seed),
-    )
+    both = ((name, getattr(run, name), getattr(settled, name)) for name in ("arm", "instance", "panel", "seed"))
     return [
         f"the log states another {name} than the option or path pattern, which was taken"
         for name, own, taken in both

@@ -3,83 +3,22 @@
 import io
 import mmap
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import chain
-from typing import IO, BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from gapline.campaign.assembly import RunTrace
 from gapline.errors import TraceError
 from gapline.files.compression import Content
 from gapline.files.open_file import VARIABLE, most_bytes
 from gapline.files.scratch_arrays import scratch_place
-from gapline.logs.lines import Lines, Telling, shown, uncoloured
+from gapline.logs.lines import LineFilter, Lines, shown, uncoloured
 from gapline.traces.blocks import BLOCK, text_blocks
 from gapline.traces.columns import PLAIN, Dialect
 
 HEAD = 64 * 1024
-
-
-class Streamed:
-    """A log that is too large to be held: its first bytes, and the rest, which can be read once.
-
-    `cut` says whether a compressed file ended in the middle of its stream; it is known when the rest was read.
-    """
-
-    def __init__(self, path: str, head: bytes, rest: Iterator[bytes], cut: Callable[[], bool] = lambda: False) -> None:
-        pieces = uncoloured(chain((head,), rest))
-        self.path, self.head = path, next(pieces, b"")
-        self._rest: Iterator[bytes] | None = pieces
-        self._cut, self._whole = cut, b""
-        self._file: IO[bytes] | None = None
-
-    def __del__(self) -> None:
-        if self._file is not None:
-            self._file.close()
-
-    def pieces(self) -> Iterator[bytes]:
-        """Yield the bytes from the first to the last, once."""
-        if self._whole:
-            return iter((self._whole,))
-        if self._rest is None:
-            raise TraceError(
-                f"{self.path}: expected a reader that goes through a large log once, got one that does twice"
-            )
-        rest, self._rest = self._rest, None
-        return chain((self.head,), rest)
-
-    def whole(self) -> bytes:
-        """Return all bytes, for a reader that needs them at once, if they are no more than the limit."""
-        if not self._whole:
-            target = io.BytesIO()
-            self._copy(target)
-            self._whole = target.getvalue()
-        return self._whole
-
-    def file(self) -> IO[bytes]:
-        """Return a file without a name that holds all bytes, for a reader that goes through them twice, or from behind.
-
-        The disk is no more endless than memory is: the same limit holds.
-        """
-        if self._file is None:
-            self._file = tempfile.TemporaryFile(dir=scratch_place())  # noqa: SIM115 - gone with the log
-            self._copy(self._file)
-            self._file.flush()
-        return self._file
-
-    def _copy(self, target: IO[bytes]) -> None:
-        most = most_bytes()
-        for piece in self.pieces():
-            target.write(piece)
-            if target.tell() > most:
-                limit = f"{self.path}: expected at most {most:,} bytes once unpacked, got more"
-                raise TraceError(limit, hint=f"{VARIABLE} raises the limit; formats that are read by lines have none")
-
-    @property
-    def cut(self) -> bool:
-        """Whether the file ended early, as far as is known."""
-        return self._cut()
 
 
 Companion = Callable[[str], "AbstractContextManager[LogFile | None]"]
@@ -88,33 +27,42 @@ Companion = Callable[[str], "AbstractContextManager[LogFile | None]"]
 class LogFile:
     """A log as a reader gets it.
 
-    `path` is as the user named it; `data` are its bytes, unpacked, without byte order mark and without the colours of a
-    terminal, UTF-16 turned into UTF-8;
-    `cut` says that a compressed file ends in the middle of its stream. `beside` reads a companion (`data_f1.dat` of an
-    index file) by its path relative to this file's folder: its bytes, or None where there is none inside the folder;
-    `companion` opens it as a log, which may be of any size. `dialect` is how a table differs from a neutral trace, as
-    the user says.
+    `path` is as the user named it; `head` are its first bytes, at least 64 KiB where there are so many, and `data` all
+    of them: unpacked, without byte order mark and without the colours of a terminal, UTF-16 turned into UTF-8.
+    `cut` says that a compressed file ends in the middle of its stream; of a large one this is known after its lines
+    were read. `companion` opens a companion (`data_f1.dat` of an index file) by its path relative to this file's
+    folder, for as long as it is read: None where there is none inside the folder; `beside` returns its bytes.
+    `dialect` is how a table differs from a neutral trace, as the user says.
 
-    A reader that needs no more than `head` and one pass over `lines()`, or over `blocks()`, reads logs of any size;
-    `data` holds all of one.
+    A log that is too large to be held has a `rest` behind its head, which is gone through once. A reader that needs no
+    more than `head` and one pass over `lines()`, or over `blocks()`, reads logs of any size; `data` holds all of one.
     """
 
-    __slots__ = ("_companion", "_content", "_cut", "dialect", "path")
+    __slots__ = ("_companion", "_cut", "_file", "_rest", "_whole", "dialect", "head", "path")
 
     def __init__(
         self,
         path: str,
-        data: bytes | Streamed,
-        cut: bool = False,
+        data: bytes,
+        cut: bool | Callable[[], bool] = False,
         beside: Callable[[str], bytes | None] = lambda _name: None,
         dialect: Dialect = PLAIN,
         companion: Companion | None = None,
+        *,
+        rest: Iterable[bytes] | None = None,
     ) -> None:
-        self.path, self.dialect = path, dialect
+        self.path, self.dialect, self._cut = path, dialect, cut
+        self._file: BinaryIO | None = None
+        pieces = uncoloured((data,) if rest is None else chain((data,), rest))
         # A log without escapes is not copied: joining a single piece returns it.
-        self._content = data if isinstance(data, Streamed) else b"".join(uncoloured((data,)))
-        self._cut = cut
+        self.head = b"".join(pieces) if rest is None else next(pieces, b"")
+        self._whole = self.head if rest is None else None
+        self._rest: Iterator[bytes] | None = pieces
         self._companion = companion or (lambda name: nullcontext(_held(name, beside(name))))
+
+    def __del__(self) -> None:
+        if self._file is not None:
+            self._file.close()
 
     def companion(self, name: str) -> "AbstractContextManager[LogFile | None]":
         """Open a companion for as long as it is read; None where there is none inside the folder."""
@@ -126,52 +74,75 @@ class LogFile:
             return None if log is None else log.data
 
     @property
-    def data(self) -> bytes:
-        """All bytes; of a log beyond the limit an error."""
-        return self._content.whole() if isinstance(self._content, Streamed) else self._content
-
-    def content(self, until: int | None = None) -> Content:
-        """Return all bytes, or those before a place, of a large log mapped from a file and not held."""
-        if not isinstance(self._content, Streamed):
-            return self._content[:until]
-        file = self._content.file()
-        size = file.seek(0, io.SEEK_END) if until is None else until
-        return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b""
-
-    def file(self) -> BinaryIO | None:
-        """Return the file that a large log was copied to, None where it is held."""
-        return cast("BinaryIO", self._content.file()) if isinstance(self._content, Streamed) else None
-
-    @property
-    def head(self) -> bytes:
-        """The first bytes: at least 64 KiB where there are so many."""
-        return self._content.head if isinstance(self._content, Streamed) else self._content
-
-    @property
     def cut(self) -> bool:
-        """Whether a compressed file ends early; of a large one this is known after its lines were read."""
-        return self._cut or (isinstance(self._content, Streamed) and self._content.cut)
+        """Whether a compressed file ends early, as far as is known."""
+        return self._cut() if callable(self._cut) else self._cut
 
     @property
     def is_blank(self) -> bool:
         """Whether there is nothing but white space."""
-        return not self.head.strip() and not (isinstance(self._content, Streamed) and self.data.strip())
+        return not self.head.strip() and not self.data.strip()
+
+    @property
+    def data(self) -> bytes:
+        """All bytes; of a log beyond the limit an error."""
+        if self._whole is None:
+            target = io.BytesIO()
+            self._copy(target)
+            self._whole = target.getvalue()
+        return self._whole
+
+    def file(self) -> BinaryIO | None:
+        """Return a file without a name that a large log is copied to, None where it is held.
+
+        The disk is no more endless than memory is: the same limit holds.
+        """
+        if self._whole is None and self._file is None:
+            self._file = cast("BinaryIO", tempfile.TemporaryFile(dir=scratch_place()))  # noqa: SIM115 - gone with the log
+            self._copy(self._file)
+            self._file.flush()
+        return self._file
+
+    def content(self, until: int | None = None) -> Content:
+        """Return all bytes, or those before a place, of a large log mapped from a file and not held."""
+        file = self.file()
+        if file is None:
+            return self.data[:until]
+        size = file.seek(0, io.SEEK_END) if until is None else until
+        return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b""
+
+    def _copy(self, target: BinaryIO) -> None:
+        most = most_bytes()
+        for piece in self._pieces():
+            target.write(piece)
+            if target.tell() > most:
+                limit = f"{self.path}: expected at most {most:,} bytes once unpacked, got more"
+                raise TraceError(limit, hint=f"{VARIABLE} raises the limit; formats that are read by lines have none")
+
+    def _pieces(self) -> Iterator[bytes]:
+        """Yield the bytes from the first to the last; those of a large log once."""
+        if self._whole is not None:
+            return (self._whole[at : at + BLOCK] for at in range(0, len(self._whole), BLOCK))
+        if self._rest is None:
+            raise TraceError(
+                f"{self.path}: expected a reader that goes through a large log once, got one that does twice"
+            )
+        rest, self._rest = self._rest, None
+        return chain((self.head,), rest)
 
     def blocks(self) -> Iterator[bytes]:
         """Yield blocks of whole lines with line feeds, for a reader that takes many rows at once."""
-        content = self._content
-        if isinstance(content, Streamed):
-            return text_blocks(content.pieces(), source=self.path)
-        if len(content) <= BLOCK and b"\r" not in content:
-            return iter([content] if content else [])
-        return text_blocks((content[at : at + BLOCK] for at in range(0, len(content), BLOCK)), source=self.path)
+        whole = self._whole
+        if whole is not None and len(whole) <= BLOCK and b"\r" not in whole:
+            return iter([whole] if whole else [])
+        return text_blocks(self._pieces(), source=self.path)
 
-    def lines(self, telling: Telling | None = None) -> Lines:
+    def lines(self, line_filter: LineFilter | None = None) -> Lines:
         """Return the lines with their numbers, to be gone through once; a large log is not held for it.
 
-        A reader that says which lines can be `telling` is not given the others, which are most of a large log.
+        A reader whose `line_filter` says which lines can tell it anything is not given the others.
         """
-        return Lines(self._content.pieces() if isinstance(self._content, Streamed) else (self._content,), telling)
+        return Lines(self._pieces() if self._whole is None else (self._whole,), line_filter)
 
 
 def _held(name: str, data: bytes | None) -> LogFile | None:
@@ -209,24 +180,10 @@ class FoundRun(RunTrace):
 
     def named(self, *, arm: str, instance: str, seed: int, panel: str | None) -> RunTrace:
         """Return the run under the identity that the importer settled on."""
+        own: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(RunTrace)}
         said = {"clock": self.clock or None, "resolution": self.resolution, "validation": "solver"}
-        return RunTrace(
-            self.time,
-            self.objective,
-            self.verdict,
-            arm,
-            instance,
-            seed,
-            panel,
-            self.horizon,
-            self.status,
-            self.bound,
-            self.claimed,
-            self.primary,
-            self.secondary,
-            self.reason,
-            said | dict(self.carried),
-        )
+        own |= {"arm": arm, "instance": instance, "seed": seed, "panel": panel, "carried": said | dict(self.carried)}
+        return RunTrace(**own)
 
 
 class Problems(list[str]):
@@ -268,17 +225,16 @@ class Found:
         """Note the last line of a file that ends in the middle of it: a number that was cut is another number."""
         self.refuse(where, "a whole line", text, " where the file ends")
 
+    def refuse_cut(self, where: str) -> None:
+        """Note that a compressed file ends in the middle of its stream."""
+        self.problems.append(f"{where}: expected a whole compressed file, got one that ends early")
+
     def numbered(self, part: str = "run") -> "Found":
         """Say which part of the file each run is, where there are several, and return what was found."""
         if len(self.runs) > 1:
             for number, run in enumerate(self.runs, start=1):
                 run.where = f"{part} {number}"
         return self
-
-
-def no_companion(_path: str, _head: bytes) -> bool:
-    """Say that no file is read through another one: what most formats say."""
-    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,4 +251,4 @@ class Reader:
     describes: str
     looks_like: Callable[[str, bytes], bool]
     read: Callable[[LogFile], Found]
-    is_companion: Callable[[str, bytes], bool] = no_companion
+    is_companion: Callable[[str, bytes], bool] = lambda _path, _head: False

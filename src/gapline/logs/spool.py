@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -15,88 +16,19 @@ from gapline.campaign.campaign import OPTIONAL_COLUMNS, REQUIRED_COLUMNS, Campai
 from gapline.campaign.diagnostics import Diagnostics
 from gapline.campaign.join import MOST_REASONS, OTHER_REASON, join_tables, joined_runs
 from gapline.contract.tables import RUN_KEY, VerdictCode
+from gapline.files.scratch_arrays import spans
 
+# Events that are looked at at once.
 STEP = 250_000
-_DTYPES = REQUIRED_COLUMNS | OPTIONAL_COLUMNS
-
-
-def campaign_from_large(trace: RunTrace, *, step: int = STEP) -> Campaign:
-    """Assemble one run as `campaign_from_traces` does, with memory for `step` events; its columns are on disk.
-
-    A run whose stamps go back has to be sorted, which takes memory for all of it.
-    """
-    size = len(trace.time)
-    if not _is_in_order(trace.time, step):
-        return campaign_from_traces([trace])
-    files: dict[str, IO[bytes]] = {}
-    reasons: dict[str, int] = {"": 0}
-    total, table, last = Diagnostics(), pl.DataFrame(), None
-    for start in range(0, size, step):
-        part = campaign_from_traces([_cut(trace, start, start + step)])
-        table = part.runs if start == 0 else table
-        columns = dict(part.columns)
-        if part.reason is not None:
-            codes = [reasons.setdefault(_kept(name, reasons), len(reasons)) for name in part.reasons]
-            columns["reason"] = np.array(codes, np.uint8)[part.reason]
-        for name, column in columns.items():
-            if name not in files:
-                files[name] = tempfile.TemporaryFile()  # noqa: SIM115 - the map below keeps it
-            # By its place: what a column of reasons lacks before its first one reads as zeros.
-            files[name].seek(start * column.itemsize)
-            files[name].write(np.ascontiguousarray(column).data)
-        # A candidate may stand twice across the border of two parts.
-        first = float(part.time[0]), float(part.objective[0])
-        total = total + replace(part.diagnostics, duplicate=part.diagnostics.duplicate + (first == last))
-        last = float(part.time[-1]), float(part.objective[-1])
-    counts = {"runs": 1, "empty": int(total.candidates == 0), "rejected": dict(sorted(total.rejected.items()))}
-    return Campaign.from_arrays(
-        runs=table.with_columns(first=pl.lit(0, pl.Int64), count=pl.lit(size, pl.Int64)),
-        reasons=tuple(reasons),
-        diagnostics=replace(total, **counts),  # type: ignore[arg-type]
-        **{name: _mapped(file, name, size) for name, file in files.items()},
-    )
-
-
-def in_steps(size: int, step: int = STEP) -> Iterator[slice]:
-    """Yield slices that cover a column."""
-    yield from (slice(start, start + step) for start in range(0, size, step))
-
-
-def _is_in_order(time: Any, step: int) -> bool:
-    """Say whether stamps never go back and are all there."""
-    # One more than a step, so that the border of two parts is looked at too.
-    parts = (np.asarray(time[part.start : part.stop + 1], np.float64) for part in in_steps(len(time), step))
-    return all(bool(np.all(part[1:] >= part[:-1])) and not np.isnan(part[:1]).any() for part in parts)
-
-
-def _cut(trace: RunTrace, start: int, end: int) -> RunTrace:
-    names = ("time", "objective", "verdict", "bound", "claimed", "primary", "secondary", "reason")
-    own = {name: column[start:end] for name in names if (column := getattr(trace, name)) is not None}
-    plain = {
-        name: getattr(trace, name) for name in ("arm", "instance", "seed", "panel", "horizon", "status", "carried")
-    }
-    return RunTrace(**own, **plain)
-
-
-def _kept(name: str, reasons: dict[str, int]) -> str:
-    return name if name in reasons or len(reasons) < MOST_REASONS else OTHER_REASON
-
-
-def _mapped(file: IO[bytes], name: str, size: int) -> Any:
-    with file:
-        file.truncate(size * np.dtype(_DTYPES[name]).itemsize)
-        file.flush()
-        return np.memmap(file, _DTYPES[name], "r", shape=(size,))
-
-
 # Candidates; at 17 bytes each this is less than what one large log takes while it is read.
 IN_MEMORY = 4_000_000
-# A run beyond this is not assembled with others, but by itself.
+# A run beyond this is not assembled with others, but by itself, in parts.
 LARGE = 2_000_000
 # Candidates of a slice, on average, up to which slices are copied together.
 _SHORT = 64
 # Tables of fewer runs, of which so many are put together.
 _SMALL, _MANY = 4096, 32
+_DTYPES = REQUIRED_COLUMNS | OPTIONAL_COLUMNS
 
 
 class Waiting(NamedTuple):
@@ -115,7 +47,6 @@ class Waiting(NamedTuple):
 class Batch(NamedTuple):
     """The columns of some runs, in memory or in a file (`Waiting`); `codes` says what their reasons are called here."""
 
-    runs: int
     size: int
     columns: dict[str, Any]
     codes: NDArray[np.uint8] | None
@@ -146,7 +77,7 @@ class Spool:
         if len(trace.time) > LARGE:
             # Behind those that wait, which came before it.
             self.flush()
-            self.add(campaign_from_large(trace))
+            self.add_large(trace)
             return
         self._waiting.append(trace)
         self._events += len(trace.time)
@@ -161,15 +92,42 @@ class Spool:
 
     def add(self, batch: Campaign) -> None:
         """Take a batch whose columns are in the order of its runs."""
+        self._add_table(batch.runs, batch.diagnostics)
+        self._add_columns(batch)
+
+    def add_large(self, trace: RunTrace, *, step: int = STEP) -> None:
+        """Take one run in parts, with memory for `step` events.
+
+        A run whose stamps go back has to be sorted, which takes memory for all of it.
+        """
+        if not _is_in_order(trace.time, step):
+            self.add(campaign_from_traces([trace]))
+            return
+        size, begins, total, last, table = len(trace.time), self.size, Diagnostics(), None, pl.DataFrame()
+        for span in spans(size, most=step):
+            part = campaign_from_traces([_cut(trace, span)])
+            # A candidate may stand twice across the border of two parts.
+            first = float(part.time[0]), float(part.objective[0])
+            total = total + replace(part.diagnostics, duplicate=part.diagnostics.duplicate + (first == last))
+            last = float(part.time[-1]), float(part.objective[-1])
+            table = part.runs if span.start == 0 else table
+            self._add_columns(part)
+        counts = {"runs": 1, "empty": int(total.candidates == 0), "rejected": dict(sorted(total.rejected.items()))}
+        table = table.with_columns(first=pl.lit(begins - self.size, pl.Int64), count=pl.lit(size, pl.Int64))
+        self._add_table(table, replace(total, **counts))  # type: ignore[arg-type]
+
+    def _add_table(self, runs: pl.DataFrame, diagnostics: Diagnostics) -> None:
         # Who they are is said at the end.
-        self.tables.append(_shifted(batch.runs.drop(RUN_KEY), self.size))
-        self.diagnostics = self.diagnostics + batch.diagnostics
-        for part in in_steps(len(batch.time)):
+        self.tables.append(_shifted(runs.drop(RUN_KEY), self.size))
+        self.diagnostics = self.diagnostics + diagnostics
+
+    def _add_columns(self, batch: Campaign) -> None:
+        for part in spans(len(batch.time), most=STEP):
             verdict = batch.verdict[part]
             accepted = (verdict == VerdictCode.VALID) | (verdict == VerdictCode.UNCHECKED)
             self.not_positive += int(np.count_nonzero(accepted & (batch.objective[part] <= 0)))
         codes = None if batch.reason is None else self._codes(batch.reasons)
-        self._keep(Batch(len(batch), len(batch.time), dict(batch.columns), codes))
+        self._keep(Batch(len(batch.time), dict(batch.columns), codes))
 
     def extend(self, other: "Spool") -> None:
         """Take all that another spool holds, behind what is here."""
@@ -232,30 +190,37 @@ class Spool:
         """
         table = joined_runs(self.tables, [0] * len(self.tables), identities)
         self.tables = []
-        slices = self._slices(table["first"].to_numpy(), table["count"].to_numpy())
+        slices = list(self._slices(table["first"].to_numpy(), table["count"].to_numpy()))
         names = [name for name in _DTYPES if any(name in batch.columns for batch in self.batches)]
         columns: dict[str, Any] = {name: self._gather(name, slices) for name in names}
         table = table.with_columns(first=pl.col("count").cum_sum() - pl.col("count"))
         columns |= {"reasons": tuple(self.reasons), "facts": facts, "diagnostics": diagnostics}
         return Campaign.from_arrays(runs=table, **columns)
 
-    def _slices(self, first: NDArray[np.int64], count: NDArray[np.int64]) -> "_Slices":
-        """Return where the runs lie, in their order; those that lie one behind the other are one slice."""
-        first, count = first[count > 0], count[count > 0]
-        bounds = np.cumsum([0, *(batch.size for batch in self.batches)])
-        # A run lies inside one batch; an empty one before it may begin at the same place, so the last that fits.
-        batch = np.searchsorted(bounds, first, side="right") - 1
-        begins = np.ones(len(first), bool)
-        begins[1:] = (batch[1:] != batch[:-1]) | (first[1:] != first[:-1] + count[:-1])
-        starts = np.flatnonzero(begins)
-        sizes = np.add.reduceat(count, starts) if len(starts) else count
-        batch, low, to = batch[starts], first[starts] - bounds[batch[starts]], np.cumsum(sizes) - sizes
-        # By batches: each is opened once, and closed before the next.
-        order = np.argsort(batch, kind="stable")
-        edges = np.searchsorted(batch[order], np.arange(len(self.batches) + 1))
-        return _Slices(edges, low[order], to[order], sizes[order])
+    def _slices(self, first: NDArray[np.int64], count: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], ...]]:
+        """Yield of each batch the slices that runs have in it: where they begin, where they go, and their sizes.
 
-    def _gather(self, name: str, slices: "_Slices") -> NDArray[Any]:
+        `first` and `count` are those of the runs in their order; what lies one behind the other is one slice.
+        """
+        first, ends = first[count > 0], (first + count)[count > 0]
+        begins = np.ones(len(first), bool)
+        begins[1:] = first[1:] != ends[:-1]
+        first, ends = first[begins], ends[np.append(begins[1:], True)] if len(ends) else ends
+        bounds = np.cumsum([0, *(batch.size for batch in self.batches)])
+        # A slice may go on in the next batches, of which it is cut in as many.
+        owner = np.searchsorted(bounds, first, side="right") - 1
+        parts = np.searchsorted(bounds, ends, side="left") - owner
+        whole = np.repeat(np.arange(len(first)), parts)
+        owner = owner[whole] + np.arange(len(whole)) - (np.cumsum(parts) - parts)[whole]
+        low, high = np.maximum(first[whole], bounds[owner]), np.minimum(ends[whole], bounds[owner + 1])
+        to = np.cumsum(high - low) - (high - low)
+        # By batches: each is opened once, and closed before the next.
+        order = np.argsort(owner, kind="stable")
+        edges = np.searchsorted(owner[order], np.arange(len(self.batches) + 1))
+        for number, rows in enumerate(order[start:end] for start, end in pairwise(edges)):
+            yield low[rows] - bounds[number], to[rows], high[rows] - low[rows]
+
+    def _gather(self, name: str, slices: list[tuple[NDArray[np.int64], ...]]) -> NDArray[Any]:
         """Bring a column into the order of the runs, in memory or, where it is large, in a file of its own."""
         target: NDArray[Any]
         if self.size > self.in_memory:
@@ -263,7 +228,7 @@ class Spool:
                 target = np.memmap(scratch, _DTYPES[name], "w+", shape=(self.size,))
         else:
             target = np.empty(self.size, _DTYPES[name])
-        for batch, low, high in zip(self.batches, slices.edges[:-1], slices.edges[1:], strict=True):
+        for batch, (low, to, size) in zip(self.batches, slices, strict=True):
             column = batch.columns.get(name)
             if isinstance(column, Waiting):
                 column = column.mapped()
@@ -271,17 +236,20 @@ class Spool:
                 column = np.broadcast_to(np.array(0 if name == "reason" else np.nan, _DTYPES[name]), (batch.size,))
             elif name == "reason" and batch.codes is not None:
                 column = batch.codes[column]
-            _copy(column, target, slices.low[low:high], slices.to[low:high], slices.size[low:high])
+            _copy(column, target, low, to, size)
         return target
 
 
-class _Slices(NamedTuple):
-    """Slices of batches, ordered by these: `edges` says which are whose, `to` where they go."""
+def _is_in_order(time: Any, step: int) -> bool:
+    """Say whether stamps never go back and are all there."""
+    # One more than a step, so that the border of two parts is looked at too.
+    parts = (np.asarray(time[span.start : span.stop + 1], np.float64) for span in spans(len(time), most=step))
+    return all(bool(np.all(part[1:] >= part[:-1])) and not np.isnan(part[:1]).any() for part in parts)
 
-    edges: NDArray[np.int64]
-    low: NDArray[np.int64]
-    to: NDArray[np.int64]
-    size: NDArray[np.int64]
+
+def _cut(trace: RunTrace, span: slice) -> RunTrace:
+    names = ("time", "objective", "verdict", "bound", "claimed", "primary", "secondary", "reason")
+    return replace(trace, **{n: column[span] for n in names if (column := getattr(trace, n)) is not None})
 
 
 def _shifted(table: pl.DataFrame, by: int) -> pl.DataFrame:

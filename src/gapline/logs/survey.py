@@ -2,51 +2,27 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 from gapline.contract.choices import InputChoices
 from gapline.errors import HorizonError, TraceError, UsageError, listing
 from gapline.files.memory import memory_budget
 from gapline.logs.archive_members import is_archive, list_members
-from gapline.logs.chunk import (
-    BATCH,
-    EMPTY,
-    NO_HORIZON,
-    OFF_PATTERN,
-    PER_CANDIDATE,
-    SOLVER_SAYS_SO,
-    Chunk,
-    Job,
-    crashed_run,
-    read_chunk,
-    refused,
-    take_or_refuse,
-)
+from gapline.logs.chunk import BATCH, PER_CANDIDATE, Chunk, Job, crashed_run, read_chunk, refused, take_or_refuse
 from gapline.logs.formats import all_readers, find_reader
 from gapline.logs.log_files import MOST_FILES, Source, cut_sources, find_files, keep_only, look_at
 from gapline.logs.naming import Identity, Naming, PathPattern
-from gapline.logs.reader import Reader, SourceReference
+from gapline.logs.reader import Reader
 from gapline.logs.spool import IN_MEMORY, Spool
-from gapline.logs.survey_table import MOST_KEPT, FileLine, FileLines, RunLine, RunLines
+from gapline.logs.survey_table import MOST_KEPT, FileLines
 from gapline.logs.unfinished_import import read_chunks
 from gapline.text import as_patterns
 from gapline.traces.columns import Dialect
 
-__all__ = [
-    "EMPTY",
-    "NO_HORIZON",
-    "OFF_PATTERN",
-    "SOLVER_SAYS_SO",
-    "FileLine",
-    "LogChoices",
-    "RunLine",
-    "Survey",
-    "survey_logs",
-]
 # Below this processes cost more than they read: bytes of files, and those that opening one is worth. To start two takes
 # about a second, in which one reads some 10,000 small logs: it has to be a part of what there is to do.
 WORTH_A_PROCESS = 96 << 20
@@ -54,24 +30,17 @@ _OPENING = 4096
 
 
 @dataclass(slots=True)
-class Survey:
+class Survey(Chunk):
     """What an import found, before it is decided whether that makes a campaign; `kept` counts files read before it."""
 
-    naming: Naming
-    files: FileLines = field(default_factory=lambda: FileLines(kept=MOST_KEPT))
-    runs: RunLines = field(init=False)
-    references: list[tuple[SourceReference, str]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    spool: Spool = field(default_factory=Spool)
     kept: int = 0
     keep_going: bool = False
 
-    def __post_init__(self) -> None:
-        self.runs = RunLines(self.files)
-
     def all_notes(self) -> list[str]:
         """Return the notes on the whole and those on its runs, each once."""
-        return list(dict.fromkeys([*self.notes, *(note for own in self.runs.among("notes") for note in own or ())]))
+        return list(
+            dict.fromkeys([*self.notes, *filter(None, "\n".join(map(str, self.runs.among("notes"))).split("\n"))])
+        )
 
     def add(self, chunk: Chunk) -> None:
         """Put what was found in some files behind what is here."""
@@ -79,8 +48,11 @@ class Survey:
         self.runs.extend(chunk.runs)
         self.references += chunk.references
         self.notes += [note for note in chunk.notes if note not in self.notes]
-        self.naming.matched += chunk.matched
+        self.naming.matched += chunk.naming.matched
         self.spool.extend(chunk.spool)
+        self.companions += chunk.companions
+        self.empty += chunk.empty
+        self.beside.update(chunk.beside)
 
 
 class LogChoices(InputChoices, total=False):
@@ -122,8 +94,13 @@ def survey_logs(
     folder = choices.get("unfinished")
     # A candidate has up to 50 bytes, and what is put together is there twice for a moment.
     in_memory = min(in_memory, memory_budget(choices.get("memory")) // PER_CANDIDATE)
-    survey = Survey(Naming(given, pattern), notes=list(notes), spool=Spool(in_memory=in_memory, folder=folder))
-    survey.keep_going = choices.get("keep_going", False)
+    survey = Survey(
+        FileLines(kept=MOST_KEPT),
+        notes=list(notes),
+        naming=Naming(given, pattern),
+        spool=Spool(in_memory=in_memory, folder=folder),
+        keep_going=choices.get("keep_going", False),
+    )
     listed, others = keep_only(_list_sources(survey, sources), as_patterns(choices.get("only", ())))
     if others:
         shown_others = listing((one.path for one in others), most=5)
@@ -131,8 +108,8 @@ def survey_logs(
     job = Job(format, dialect, given, name, choices.get("horizon"), choices.get("sense"), batch, in_memory)
     if choices.get("executor") is not None:
         job = replace(job, root=str(Path.cwd()))
-    waiting = _read_all(survey, job, listed, choices)
-    _settle_waiting(survey, job, waiting)
+    _read_all(survey, job, listed, choices)
+    _settle_waiting(survey, job)
     if pattern and survey.runs and not survey.naming.matched:
         shown_paths = listing((survey.files.paths[place] for place in survey.files.owners()), most=3)
         raise UsageError(f"--name {pattern.text}: expected a pattern that fits some path, got {shown_paths}")
@@ -152,14 +129,6 @@ def _list_sources(survey: Survey, paths: Sequence[str | Path]) -> list[Source]:
     return listed
 
 
-class _Waiting(NamedTuple):
-    """Files of which only all the others say what they are, and the files that were read through others."""
-
-    companions: list[str]
-    empty: list[str]
-    beside: set[str]
-
-
 def _looked_at(listed: list[Source]) -> Iterator[Source]:
     """Yield the sources with their marks and let go of the list: what is read of a file takes its place."""
     listed.reverse()
@@ -168,7 +137,7 @@ def _looked_at(listed: list[Source]) -> Iterator[Source]:
         yield look_at(one.path) if one.inside is None else one
 
 
-def _read_all(survey: Survey, job: Job, listed: list[Source], choices: LogChoices) -> _Waiting:
+def _read_all(survey: Survey, job: Job, listed: list[Source], choices: LogChoices) -> None:
     """Read the files, here or in processes, and add what they hold in their order."""
     number = len(listed)
     coming = cut_sources(_looked_at(listed))
@@ -187,7 +156,6 @@ def _read_all(survey: Survey, job: Job, listed: list[Source], choices: LogChoice
         progress(count, number)
 
     progress(0, number)
-    waiting = _Waiting([], [], set())
     for handed in read_chunks(
         job,
         chain(first, coming),
@@ -202,24 +170,18 @@ def _read_all(survey: Survey, job: Job, listed: list[Source], choices: LogChoice
             chunk = read_chunk(replace(job, refuse_unnamed=True), handed.sources)
         survey.add(chunk)
         survey.kept += len(handed.sources) if handed.kept else 0
-        waiting.companions.extend(chunk.companions)
-        waiting.empty.extend(chunk.empty)
-        waiting.beside.update(chunk.beside)
-    return waiting
 
 
-def _settle_waiting(survey: Survey, job: Job, waiting: _Waiting) -> None:
+def _settle_waiting(survey: Survey, job: Job) -> None:
     """Add empty files as runs that crashed, and refuse data without its index, unless an index has named them."""
     job = replace(job, refuse_unnamed=survey.keep_going)
-    for start in range(0, len(waiting.empty), MOST_FILES):
-        some = Chunk(spool=Spool(in_memory=job.in_memory))
-        for path in waiting.empty[start : start + MOST_FILES]:
-            if str(Path(path).resolve()) not in waiting.beside:
-                take_or_refuse(some, survey.naming, job, path, crashed_run(), "empty")
-        some.spool.flush()
-        survey.add(some)
-    for path in waiting.companions:
-        if str(Path(path).resolve()) not in waiting.beside:
+    for start in range(0, len(survey.empty), MOST_FILES):
+        for path in survey.empty[start : start + MOST_FILES]:
+            if str(Path(path).resolve()) not in survey.beside:
+                take_or_refuse(survey, job, path, crashed_run(), "empty")
+        survey.spool.flush()
+    for path in survey.companions:
+        if str(Path(path).resolve()) not in survey.beside:
             alone = TraceError(f"{path}: expected the index file that names it among the sources, got the data alone")
             survey.files.append(refused(path, alone))
 

@@ -29,45 +29,32 @@ from gapline.files.atomic_write import write_atomically
 from gapline.logs.chunk import Chunk, Job, read_chunk
 from gapline.logs.formats import UnknownFormatError, plugin_versions
 from gapline.logs.log_files import Source, marks_of
+from gapline.logs.naming import Naming
 from gapline.logs.reader import Reader, SourceReference
 from gapline.logs.spool import Batch, Spool, Waiting
-from gapline.logs.survey_table import FileLines, RunLines, Wrong
+from gapline.logs.survey_table import FileLine, FileLines, RunLines
 
 _MAGIC = b"gapline piece 2\n"
 _ALIGN = 64
 _DTYPES = {name: np.dtype(kind) for name, kind in (REQUIRED_COLUMNS | OPTIONAL_COLUMNS).items()}
 
 
-class _Refusal(msgspec.Struct):
-    kind: str
-    message: str
-    hint: str | None
-
-
-class _Wrong(msgspec.Struct):
-    place: int
-    problem_count: int
-    problems: tuple[str, ...]
-    refusal: _Refusal | None
+# The kind, message and hint of an error.
+_Refusal = tuple[str, str, str | None]
+_OF_CHUNK = ("references", "notes", "companions", "empty", "beside")
 
 
 class _StoredBatch(msgspec.Struct):
-    runs: int
     size: int
-    table: tuple[int, int]
     columns: dict[str, int]
     codes: list[int] | None
 
 
 class _Stored(msgspec.Struct):
-    """What a piece says of itself; places count from the end of this text."""
+    """What a piece says of itself; places count from the end of this text. `files` are the fields of a `FileLine`."""
 
-    paths: list[str]
-    formats: list[str | None]
-    run_counts: list[int]
-    wrong: list[_Wrong]
+    files: list[tuple[str, int, tuple[str, ...], str | None, int, int, _Refusal | None]]
     runs: tuple[int, int]
-    names: list[str | tuple[str, ...] | None]
     references: list[tuple[SourceReference, str]]
     notes: list[str]
     matched: int
@@ -77,6 +64,7 @@ class _Stored(msgspec.Struct):
     reasons: list[str]
     diagnostics: Diagnostics
     not_positive: int
+    tables: list[tuple[int, int]]
     batches: list[_StoredBatch]
 
 
@@ -92,35 +80,29 @@ def save_piece(chunk: Chunk, path: Path) -> None:
         parts.append(data)
         return start
 
-    batches = []
-
     def place_table(table: pl.DataFrame) -> tuple[int, int]:
         stream = io.BytesIO()
         table.write_ipc(stream)
         return place(stream.getvalue()), len(stream.getvalue())
 
-    for batch, table in zip(spool.batches, spool.tables, strict=True):
-        frame = place_table(table)
+    batches = []
+    for batch in spool.batches:
         columns = {name: place(_bytes(column)) for name, column in batch.columns.items()}
         codes = None if batch.codes is None else batch.codes.tolist()
-        batches.append(_StoredBatch(batch.runs, batch.size, frame, columns, codes))
+        batches.append(_StoredBatch(batch.size, columns, codes))
     stored = _Stored(
-        chunk.files.paths,
-        list(chunk.files.formats()),
-        list(chunk.files.counts()),
-        [_stored_wrong(place, wrong) for place, wrong in chunk.files.wrong.items()],
-        place_table(chunk.runs.table),
-        chunk.runs.names,
-        chunk.references,
-        chunk.notes,
-        chunk.matched,
-        chunk.companions,
-        chunk.empty,
-        chunk.beside,
-        list(spool.reasons),
-        spool.diagnostics,
-        spool.not_positive,
-        batches,
+        files=[
+            (f.path, f.problem_count, f.problems, f.format, f.first_run, f.run_count, _stored_error(f.error))
+            for f in chunk.files
+        ],
+        runs=place_table(chunk.runs.table),
+        reasons=list(spool.reasons),
+        diagnostics=spool.diagnostics,
+        not_positive=spool.not_positive,
+        matched=chunk.naming.matched,
+        tables=[place_table(table) for table in spool.tables],
+        batches=batches,
+        **{name: getattr(chunk, name) for name in _OF_CHUNK},
     )
     # By the JSON of Python: a path may be no UTF-8, which it can hold.
     text = json.dumps(msgspec.to_builtins(stored, enc_hook=_plain)).encode()
@@ -146,20 +128,18 @@ def load_piece(path: Path) -> Chunk:
         size = int.from_bytes(content[len(_MAGIC) : head], "little")
         stored = msgspec.convert(json.loads(content[head : head + size]), _Stored)
         start = head + size + -(head + size) % _ALIGN
-
-        def read_table(place: tuple[int, int]) -> pl.DataFrame:
-            return pl.read_ipc(content[start + place[0] : start + sum(place)])
-
-        batches, tables, runs = [], [], read_table(stored.runs)
+        runs, *tables = [
+            pl.read_ipc(content[start + at : start + at + length]) for at, length in (stored.runs, *stored.tables)
+        ]
+        batches = []
         for one in stored.batches:
-            tables.append(read_table(one.table))
             columns: dict[str, Any] = {}
             for name, at in one.columns.items():
                 if start + at + one.size * _DTYPES[name].itemsize > len(content):
                     raise ValueError("one that was cut")
                 columns[name] = Waiting(path, _DTYPES[name], start + at, one.size)
             codes = None if one.codes is None else np.array(one.codes, np.uint8)
-            batches.append(Batch(one.runs, one.size, columns, codes))
+            batches.append(Batch(one.size, columns, codes))
     except (OSError, ValueError, KeyError, msgspec.MsgspecError, pl.exceptions.PolarsError) as error:
         raise TraceError(f"{path}: expected a part of an unfinished import, got {error}") from error
     spool = Spool(
@@ -170,19 +150,11 @@ def load_piece(path: Path) -> Chunk:
         batches=batches,
         size=sum(batch.size for batch in batches),
     )
-    wrong = {one.place: _loaded_wrong(one) for one in stored.wrong}
-    files = FileLines.of(stored.paths, stored.formats, stored.run_counts, wrong)
+    files = FileLines(FileLine(*one[:-1], _loaded_error(one[-1])) for one in stored.files)
     chunk = Chunk(
-        files,
-        stored.references,
-        stored.notes,
-        stored.matched,
-        stored.companions,
-        stored.empty,
-        stored.beside,
-        spool,
+        files, naming=Naming(matched=stored.matched), spool=spool, **{name: getattr(stored, name) for name in _OF_CHUNK}
     )
-    chunk.runs = RunLines(files, runs, stored.names)
+    chunk.runs = RunLines(files, runs)
     return chunk
 
 
@@ -198,22 +170,18 @@ def _plain(value: Any) -> Any:
     raise NotImplementedError(f"{type(value).__name__} in what a reader found")
 
 
-def _stored_wrong(place: int, wrong: Wrong) -> _Wrong:
-    error = wrong.error
-    refusal = None if error is None else _Refusal(type(error).__name__, error.message, error.hint)
-    return _Wrong(place, wrong.problem_count, wrong.problems, refusal)
+def _stored_error(error: GaplineError | None) -> _Refusal | None:
+    return None if error is None else (type(error).__name__, error.message, error.hint)
 
 
-def _loaded_wrong(stored: _Wrong) -> Wrong:
-    error: GaplineError | None = None
-    if (refusal := stored.refusal) is not None:
-        # Our own errors alone: a name in a file must not say which class is called.
-        kind = getattr(errors, refusal.kind, TraceError)
-        kind = UnknownFormatError if refusal.kind == UnknownFormatError.__name__ else kind
-        error = (kind if isinstance(kind, type) and issubclass(kind, GaplineError) else TraceError)(
-            refusal.message, hint=refusal.hint
-        )
-    return Wrong(stored.problem_count, stored.problems, error)
+def _loaded_error(refusal: _Refusal | None) -> GaplineError | None:
+    if refusal is None:
+        return None
+    name, message, hint = refusal
+    # Our own errors alone: a name in a file must not say which class is called.
+    kind = UnknownFormatError if name == UnknownFormatError.__name__ else getattr(errors, name, None)
+    ours = kind if isinstance(kind, type) and issubclass(kind, GaplineError) else TraceError
+    return ours(message, hint=hint)
 
 
 SUFFIX = ".piece"
@@ -265,16 +233,12 @@ def name_piece(job: Job, sources: Sequence[Source]) -> str:
     # Nobody can say whether a function is the one of last time.
     if isinstance(job.format, Reader):
         how["format"] = f"{job.format.name} {os.getpid()} {id(job.format)}"
-    facts = [VERSION, plugin_versions(), how, [_facts(source) for source in sources]]
+    facts = [VERSION, plugin_versions(), how, [[one.path, *one.marks, *(one.inside or ())] for one in sources]]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:40] + SUFFIX
 
 
-def _facts(source: Source) -> list[object]:
-    return [source.path, *source.marks, *(source.inside or ())]
-
-
 @dataclass(frozen=True, slots=True)
-class Handed:
+class ReadChunk:
     """A chunk as it comes back: of which files, and whether it was read by an import before this one."""
 
     chunk: Chunk
@@ -290,7 +254,7 @@ def read_chunks(
     executor: Executor | None = None,
     width: int = 1,
     done: Callable[[int], None] = lambda _files: None,
-) -> Iterator[Handed]:
+) -> Iterator[ReadChunk]:
     """Yield what each chunk holds, in their order, whoever reads them and in whichever order they are finished.
 
     Chunks are asked for when somebody has time for them, and let go of when they are handed over.
@@ -304,13 +268,13 @@ def read_chunks(
     done
         Is called with the number of files that were finished since the last call.
     """
-    if folder is None or executor is None:
+    if folder is None:
         for sources in chunks:
-            yield _read_here(job, sources, folder, done)
+            yield ReadChunk(read_chunk(job, sources, done=lambda: done(1)), sources, kept=False)
         return
-    pending: dict[int, Future[str]] = {}
+    pending: dict[int, Future[None]] = {}
     try:
-        yield from _read_elsewhere(job, chunks, folder, executor, _AHEAD * width, done, pending)
+        yield from _read_pieces(job, chunks, folder, executor, _AHEAD * width, done, pending)
     except BrokenProcessPool as error:
         raise EnvironmentLacksError(
             f"a process that read logs was ended from outside: {error}",
@@ -322,26 +286,27 @@ def read_chunks(
             future.cancel()
 
 
-def _read_elsewhere(
+def _read_pieces(
     job: Job,
     chunks: Iterable[Sequence[Source]],
     folder: Path,
-    executor: Executor,
+    executor: Executor | None,
     most: int,
     done: Callable[[int], None],
-    pending: dict[int, Future[str]],
-) -> Iterator[Handed]:
-    """Let others read, at most so many chunks at a time; `pending` has those that were given out."""
+    pending: dict[int, Future[None]],
+) -> Iterator[ReadChunk]:
+    """Read pieces here or let others do it, so many at a time; `pending` has those that were given out."""
     held: dict[int, tuple[Sequence[Source], Path]] = {}
     ready: dict[int, bool] = {}
-    coming = iter(chunks)
+    coming, window = iter(chunks), _WINDOW if executor else 1
     at = following = 0
     while True:
-        while len(pending) < most and following - at < _WINDOW and (sources := next(coming, ())):
+        while len(pending) < most and following - at < window and (sources := next(coming, ())):
             held[following] = sources, (piece := folder / name_piece(job, sources))
-            if _kept(piece) is not None:
-                ready[following] = True
+            if is_kept := _is_kept(piece):
                 done(len(sources))
+            if is_kept or executor is None:
+                ready[following] = is_kept
             else:
                 pending[following] = executor.submit(read_piece, job, sources, str(piece))
             following += 1
@@ -355,15 +320,16 @@ def _read_elsewhere(
                 done(len(held[number][0]))
         while at in ready:
             sources, piece = held.pop(at)
-            yield Handed(load_piece(piece), sources, ready.pop(at))
+            if not ready[at] and executor is None:
+                read_piece(job, sources, str(piece), lambda: done(1))
+            yield ReadChunk(load_piece(piece), sources, ready.pop(at))
             at += 1
 
 
-def read_piece(job: Job, sources: Sequence[Source], place: str) -> str:
+def read_piece(job: Job, sources: Sequence[Source], place: str, done: Callable[[], None] = lambda: None) -> None:
     """Read some logs and write what was found as a piece; what a worker does."""
     with _temporary_files_in(Path(place).parent):
-        save_piece(read_chunk(job, sources), Path(place))
-    return place
+        save_piece(read_chunk(job, sources, done=done), Path(place))
 
 
 @contextlib.contextmanager
@@ -376,25 +342,9 @@ def _temporary_files_in(folder: Path) -> Iterator[None]:
         tempfile.tempdir = before
 
 
-def _read_here(job: Job, sources: Sequence[Source], folder: Path | None, done: Callable[[int], None]) -> Handed:
-    piece = None if folder is None else folder / name_piece(job, sources)
-    if piece is not None and (chunk := _kept(piece)) is not None:
-        done(len(sources))
-        return Handed(chunk, sources, kept=True)
-    if piece is None:
-        return Handed(read_chunk(job, sources, done=lambda: done(1)), sources, kept=False)
-    with _temporary_files_in(piece.parent):
-        chunk = read_chunk(job, sources, done=lambda: done(1))
-        save_piece(chunk, piece)
-    return Handed(chunk, sources, kept=False)
-
-
-def _kept(piece: Path) -> Chunk | None:
-    """Return the chunk of a piece that is there, unless a file that was read through another one has changed."""
-    if not piece.exists():
-        return None
+def _is_kept(piece: Path) -> bool:
+    """Say whether a piece is there, and no file that was read through another one has changed since."""
     try:
-        chunk = load_piece(piece)
+        return piece.exists() and all(marks_of(path) == marks for path, marks in load_piece(piece).beside.items())
     except TraceError:
-        return None
-    return chunk if all(marks_of(path) == marks for path, marks in chunk.beside.items()) else None
+        return False

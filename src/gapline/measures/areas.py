@@ -1,29 +1,30 @@
-"""Neighbouring areas: confined primal integral, hypervolume, areas under and between convergence curves."""
+"""Neighbouring areas: confined integral, hypervolume, areas of convergence curves, primal-dual and dual integrals."""
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from gapline.campaign.campaign import Campaign
 from gapline.campaign.threads import in_slices
 from gapline.contract.reading import TOLERANCE
 from gapline.contract.tables import CURVE_AREAS
 from gapline.envelope.build import Envelopes
-from gapline.envelope.passes import per_run
-from gapline.errors import UsageError
+from gapline.envelope.passes import bring, per_run
+from gapline.errors import TraceError, UsageError
+from gapline.files.scratch_arrays import piece_size
+from gapline.native.arrays import Bools, Floats, Integers
 from gapline.native.compensated_sums import two_sum
 from gapline.native.compilation import compiled
-from gapline.native.kernel_formulas import gap
+from gapline.native.kernel_formulas import gap, is_beaten
 from gapline.references.snapshot import Snapshot
 from gapline.scoring.curve import group_curves
 from gapline.scoring.events import steps_apart
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel, refuse_signed
 from gapline.scoring.run_references import reference_column
 from gapline.statistics.cells import TIE
-
-Floats = NDArray[np.float64]
 
 
 def confined_primal_integral(
@@ -194,28 +195,23 @@ def curve_areas(
     """
     runs = envelopes.runs
     units = {arm: frozenset(part) for arm, part in _units(runs).items()}
-    whole: dict[str, Steps] = {}
     parsed = parse_kernel(kernel, tolerance=tolerance)
     end = 1.0 if relative else float(runs["horizon"].to_numpy().max())
+    # Arms with the same instances share their curves with other pairs.
+    known: dict[str, Steps] = {}
 
-    def curves(chosen: Envelopes) -> dict[str, Steps]:
-        found = group_curves(chosen, snapshot, parsed, ["arm"], weighting=weighting, relative=relative)
-        return {str(arm): (time, value) for (arm,), time, value, _ in found}
+    def curve(arm: str, among: frozenset[tuple[str, str]]) -> Steps:
+        if arm in known and among == units[arm]:
+            return known[arm]
+        part = _of(envelopes, [arm], among)
+        ((_, time, value, _),) = group_curves(part, snapshot, parsed, ["arm"], weighting=weighting, relative=relative)
+        return known.setdefault(arm, (time, value)) if among == units[arm] else (time, value)
 
     rows: list[tuple[str, str, float | None, float | None, float | None]] = []
     for a, b in pairs:
         both = units[a] & units[b]
-        if not both:
-            rows.append((a, b, None, None, None))
-            continue
-        if units[a] == units[b] == both:
-            # Arms with the same instances share their curves with other pairs.
-            if unseen := [arm for arm in (a, b) if arm not in whole]:
-                whole |= curves(_of(envelopes, unseen, both))
-            rows.append((a, b, *area_between(whole[a], whole[b], end)))
-        else:
-            own = curves(_of(envelopes, (a, b), both))
-            rows.append((a, b, *area_between(own[a], own[b], end)))
+        areas = area_between(curve(a, both), curve(b, both), end) if both else (None, None, None)
+        rows.append((a, b, *areas))
     return pl.DataFrame(rows, schema=CURVE_AREAS, orient="row")
 
 
@@ -257,3 +253,124 @@ def _of(envelopes: Envelopes, arms: Sequence[str], units: frozenset[tuple[str, s
     rows = envelopes.runs.select("arm", "panel", "instance").with_row_index("_row")
     kept = rows.filter(pl.col("arm").is_in(arms)).join(wanted, on=["panel", "instance"], how="semi")
     return envelopes.select(kept["_row"].sort().to_list())
+
+
+_is_beaten = compiled(inline="always", keep=False)(is_beaten)
+
+
+class PrimalDual(NamedTuple):
+    """Per run: the integral, whether there is a bound in the horizon, and whether one passed what it bounds."""
+
+    values: Floats
+    bounded: Bools
+    crossed: Bools
+
+
+def primal_dual_integral(campaign: Campaign, envelopes: Envelopes, /, *, tolerance: float = TOLERANCE) -> PrimalDual:
+    """Return, per run, the mean over time of (p - d) / max(|p|, |d|) between incumbent p and best dual bound d.
+
+    Smaller is better; in [0, 1]. No reference is used: a solver is measured against its own bound, so values of solvers
+    with bounds of different strength are not commensurable.
+
+    Missing incumbents, and missing bounds: the gap is 1 until both exist, and while they differ in sign. Beaten
+    references cannot occur; a bound that passes the incumbent counts as gap 0 and the run is counted in `crossed`.
+    Bounds are transformed as the objectives are; captured bounds that fall back are held at their best.
+    """
+    envelopes = bring(envelopes)
+    runs = envelopes.runs
+    return _bounded(
+        "primal-dual integral", campaign, envelopes, tolerance,
+        runs["first"].to_numpy(), runs["count"].to_numpy(), envelopes.time, envelopes.objective,
+    )  # fmt: skip
+
+
+def dual_integral(
+    campaign: Campaign, envelopes: Envelopes, snapshot: Snapshot, /, *, tolerance: float = TOLERANCE
+) -> PrimalDual:
+    """Return, per run, the mean over time of (z* - d) / max(|z*|, |d|) between reference z* and best dual bound d.
+
+    Berthold's gap of the dual side. Smaller is better; in [0, 1]. Incumbents do not enter, so an empty run has a dual
+    integral like any other.
+
+    Missing bounds: the gap is 1 until there is one, and while bound and reference differ in sign; a run without any has
+    1. Beaten references: a reference above the optimum keeps the gap from closing. A bound that passes the reference
+    counts as gap 0 and the run is counted in `crossed`: the reference is no solution of this instance, or the bound is
+    wrong. Bounds are transformed as the objectives are; captured bounds that fall back are held at their best.
+    """
+    references = reference_column(snapshot, envelopes)
+    # A reference is like an incumbent that was there from the start.
+    count = np.ones(len(references), np.int64)
+    return _bounded(
+        "dual integral", campaign, envelopes, tolerance,
+        np.arange(len(references)), count, np.zeros(len(references)), references,
+    )  # fmt: skip
+
+
+def _bounded(
+    what: str,
+    campaign: Campaign,
+    envelopes: Envelopes,
+    tolerance: float,
+    first: Integers,
+    count: Integers,
+    time: Floats,
+    objective: Floats,
+) -> PrimalDual:
+    if campaign.bound is None:
+        raise TraceError(f"{what}: expected a captured `bound` column, got none")
+    if envelopes.scale.hierarchical:
+        raise UsageError(f"{what}: expected an objective with one component, got a hierarchical transform")
+    if not campaign.runs.select("arm", "instance", "seed").equals(envelopes.runs.select("arm", "instance", "seed")):
+        raise UsageError(f"{what}: expected the campaign the envelopes were built from, got other runs")
+    size = envelopes.runs.height
+    horizon = envelopes.runs["horizon"].to_numpy()
+    found = PrimalDual(np.empty(size), np.zeros(size, np.bool_), np.zeros(size, np.bool_))
+    for rows, piece in campaign.pieces(piece_size()):
+        part = PrimalDual(np.empty(len(rows)), np.zeros(len(rows), np.bool_), np.zeros(len(rows), np.bool_))
+        bounds = envelopes.scale.apply_column(piece.runs, piece.bound)  # type: ignore[arg-type]
+        _integrate_bounds(
+            piece.runs["first"].to_numpy(), piece.runs["count"].to_numpy(), piece.time, bounds, first[rows],
+            count[rows], time, objective, horizon[rows], tolerance, *part,
+        )  # fmt: skip
+        for whole, here in zip(found, part, strict=True):
+            whole[rows] = here
+    return found
+
+
+@compiled(nogil=True)
+def _integrate_bounds(  # type: ignore[no-untyped-def] # pragma: no cover
+    bound_first, bound_count, bound_time, bounds, first, count, time, objective, horizon, tolerance, values, bounded,
+    crossed,
+):  # fmt: skip
+    """Walk through incumbents and bounds of each run side by side."""
+    for run in range(len(first)):
+        i, stop = first[run], first[run] + count[run]
+        j, last = bound_first[run], bound_first[run] + bound_count[run]
+        primal, dual, now, total, lost = np.inf, -np.inf, 0.0, 0.0, 0.0
+        while now < horizon[run]:
+            while i < stop and time[i] <= now:
+                primal = objective[i]
+                i += 1
+            while j < last and (bound_time[j] <= now or bounds[j] != bounds[j]):
+                if bounds[j] > dual and bound_time[j] <= now:
+                    dual = bounds[j]
+                    bounded[run] = True
+                j += 1
+            end = horizon[run]
+            if i < stop:
+                end = min(end, time[i])
+            if j < last and bound_time[j] == bound_time[j]:
+                end = min(end, bound_time[j])
+            # Until both sides exist, and while they differ in sign, nothing is known: the largest gap.
+            distance = 1.0
+            if primal < np.inf and dual > -np.inf:
+                if _is_beaten(primal, dual, tolerance):
+                    crossed[run] = True
+                if dual >= primal:
+                    distance = 0.0
+                elif (dual > 0.0) == (primal > 0.0):
+                    distance = (primal - dual) / max(abs(primal), abs(dual))
+            total, error = two_sum(total, distance * (end - now))
+            lost += error
+            now = end
+        values[run] = (total + lost) / horizon[run]

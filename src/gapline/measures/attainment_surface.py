@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.contract.tables import ATTAINMENT_DIFFERENCE
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.files.scratch_arrays import scratch_array, spans
+from gapline.native.arrays import Floats, Integers
 from gapline.native.compilation import compiled
 from gapline.native.order import sort_by_time
 from gapline.references.snapshot import Snapshot
@@ -22,8 +22,6 @@ from gapline.scoring.kernels import raw_gap
 from gapline.scoring.run_references import reference_column
 from gapline.statistics.cells import finite_or_none
 from gapline.text import meant
-
-Floats = NDArray[np.float64]
 
 LEVELS = (0.25, 0.5, 0.75)
 
@@ -91,7 +89,7 @@ def final_attainment(
     return {arm: [finite_or_none(gap) for gap in own[_ranks(levels, len(own)) - 1]] for arm, own in sorted_gaps.items()}
 
 
-def _ranks(levels: Sequence[float], runs: int) -> NDArray[np.int64]:
+def _ranks(levels: Sequence[float], runs: int) -> Integers:
     # A level of 0.3 of ten runs is three of them, whatever the last bit of the product says.
     return np.array([max(1, math.ceil(level * runs - 1e-9)) for level in levels], np.int64)
 
@@ -102,7 +100,7 @@ def surfaces(events: Events, levels: Sequence[float]) -> list[tuple[Floats, Floa
     size = len(events.time)
     time, gap = (scratch_array(len(levels) * size).reshape(len(levels), size) for _ in range(2))
     where = np.zeros(len(levels), np.int64)
-    gaps = events.raw_gaps()
+    gaps = events.gaps()
     places = scratch_array(size, np.int64)
     for span in spans(size):
         places[span] = np.arange(span.start, span.stop)
@@ -226,7 +224,7 @@ def _shares(events: Events, times: Floats, gaps: Floats) -> Floats:
     """Return, times × gaps, the share of the runs at that gap or below by that time."""
     shares = np.zeros((len(times), len(gaps)))
     best = np.full(events.runs, np.inf)
-    values = events.raw_gaps()
+    values = events.gaps()
     begin = 0
     for row in np.argsort(times, kind="stable"):
         stop = int(np.searchsorted(events.time, times[row], side="right"))
@@ -244,7 +242,7 @@ def _sweep(pair: AttainmentDifference, most: int) -> list[tuple[float, float, fl
     order = np.argsort(time, kind="stable")
     side = np.repeat([0, 1], [len(part.time) for part in parts])[order]
     run = np.concatenate([part.run for part in parts])[order]
-    gap = np.concatenate([part.raw_gaps() for part in parts])[order]
+    gap = np.concatenate([part.gaps() for part in parts])[order]
     time = time[order]
     best: tuple[dict[int, float], dict[int, float]] = ({}, {})
     # Gaps where the difference changes, the counts of both arms from each of them on, and since when.

@@ -3,23 +3,21 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapline.contract.reading import Reading
-from gapline.errors import UsageError
+from gapline.native.arrays import Bools, Floats, Integers
 from gapline.scoring.run_references import ReadTable
 from gapline.scoring.scores import Scores
-from gapline.statistics.cells import Cells, build_cells, score_column
+from gapline.statistics.cells import CellIndex, build_cells, check_arms, score_column
 from gapline.statistics.means import check_horizons
 from gapline.statistics.tails import t_quantile
 
-Floats = NDArray[np.float64]
 # Draws of instances that are all alike differ by the last digits of their fit.
 _ROUNDING = 1e-10
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DrawnTable(ReadTable):
+class IntervalTable(ReadTable):
     """A table that rests on draws of instances, and which draws these were."""
 
     level: float
@@ -32,7 +30,7 @@ class DrawnTable(ReadTable):
         return f"Student's t with the standard error of {self.draws:,} draws of instances (seed {self.seed})"
 
 
-def drawn_ends(draws: Floats, value: Floats, strata: NDArray[np.int64], *, level: float) -> tuple[Floats, Floats]:
+def bootstrap_ends(draws: Floats, value: Floats, strata: Integers, *, level: float) -> tuple[Floats, Floats]:
     """Return value ± t · error for columns of draws; not numbers where a panel has one instance, or of one draw.
 
     Nor where draws differ by rounding alone: without spread there is no interval.
@@ -40,7 +38,7 @@ def drawn_ends(draws: Floats, value: Floats, strata: NDArray[np.int64], *, level
     Draws of n instances have (n - 1)/n of the variance that others have, and n - 1 degrees of freedom: with few
     instances their percentiles would be far too near.
 
-    >>> low, high = drawn_ends(np.array([[1.0], [3.0]]), np.array([2.0]), np.array([0, 0]), level=0.5)
+    >>> low, high = bootstrap_ends(np.array([[1.0], [3.0]]), np.array([2.0]), np.array([0, 0]), level=0.5)
     >>> round(float(high[0]), 12)
     4.0
     """
@@ -63,7 +61,7 @@ class Compared:
     """
 
     reading: Reading
-    cells: Cells
+    cells: CellIndex
     values: Floats
     means: Floats
 
@@ -72,17 +70,15 @@ class Compared:
         """The arms that ran the same instances: the others are shown, never ranked."""
         return tuple(arm for arm in self.cells.arms if self.reading.instance_set.ranked(arm))
 
-    def common(self) -> tuple[Floats, NDArray[np.bool_]]:
+    def common(self) -> tuple[Floats, Bools]:
         """Return the means of these arms on their instances, and which instances these are."""
         rows = self.means[[self.cells.arm_number(arm) for arm in self.arms]]
-        chosen: NDArray[np.bool_] = np.all(~np.isnan(rows), axis=0)
+        chosen: Bools = np.all(~np.isnan(rows), axis=0)
         return rows[:, chosen], chosen
 
-    def pair(self, a: str, b: str) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    def pair(self, a: str, b: str) -> tuple[Floats, Floats, Bools]:
         """Return the means of two arms on the instances that both ran, and which these are."""
-        for name in (a, b):
-            if name in self.reading.tier_two:
-                raise UsageError(f"pair: expected arms of tier 1, got {name!r} of tier 2, which is descriptive")
+        check_arms((a, b), self.reading.tier_two)
         one, other = (self.means[self.cells.arm_number(name)] for name in (a, b))
         chosen = ~(np.isnan(one) | np.isnan(other))
         return one[chosen], other[chosen], chosen

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from gapline.contract.tables import ARM_AVERAGES
 from gapline.errors import UsageError
-from gapline.measures.compared_arms import Compared, DrawnTable, compare_cells, drawn_ends
+from gapline.measures.compared_arms import Compared, IntervalTable, bootstrap_ends, compare_cells
+from gapline.native.arrays import Floats, Integers
 from gapline.native.compilation import compiled
 from gapline.scoring.events import in_threads
 from gapline.scoring.kernels import kernel_range
@@ -21,7 +22,6 @@ from gapline.statistics.cells import TIE, finite_or_none
 from gapline.statistics.estimate import of_shares
 from gapline.statistics.intervals import draw_counts
 
-Floats = NDArray[np.float64]
 # Looked at, not tested: fewer draws than a contrast needs.
 DRAWS = 2000
 # Draws that are walked through together: what is kept of them stays in the fastest cache.
@@ -118,7 +118,7 @@ def _meet(starts, arm, values, tie, wins):  # type: ignore[no-untyped-def] # pra
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ArmAverages(DrawnTable):
+class ArmAverages(IntervalTable):
     """One row per arm: interquartile mean of the scores with its interval, and their shifted geometric mean."""
 
     shift: float
@@ -171,7 +171,7 @@ def arm_averages(
         middle = interquartile_mean(values)
         if np.bincount(strata)[strata].min() > 1:
             drawn = interquartile_means(values, draw_counts(strata, draws=draws, seed=seed), place)
-            found = drawn_ends(drawn[:, None], np.array([middle]), strata, level=level)
+            found = bootstrap_ends(drawn[:, None], np.array([middle]), strata, level=level)
             low, high = np.clip([end[0] for end in found], *kernel_range(compared.reading.kernels[0]))
             ends = finite_or_none(low), finite_or_none(high)
         rows.append((arm, middle, *ends, geometric))
@@ -189,7 +189,7 @@ def interquartile_mean(values: Floats, /) -> float:
     return float(interquartile_means(values, np.ones((1, 1)), np.zeros(len(values), np.int64))[0])
 
 
-def interquartile_means(values: Floats, counts: NDArray[Any], unit: NDArray[np.int64]) -> Floats:
+def interquartile_means(values: Floats, counts: NDArray[Any], unit: Integers) -> Floats:
     """Return the interquartile mean under each row of `counts`, which say how often the unit of a value was drawn."""
     order = np.argsort(values, kind="stable")
     values, place = values[order], unit[order]

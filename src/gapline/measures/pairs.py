@@ -7,19 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.contract.tables import PAIRS
 from gapline.measures.compared_arms import Compared
 from gapline.measures.improvement import probability_of_improvement
 from gapline.measures.ranks import MeanRanks
+from gapline.native.arrays import Floats
 from gapline.scoring.run_references import ReadTable
 from gapline.scoring.weighting import parse_weighting
 from gapline.statistics.cells import TIE, Pair, remaining_pairs
 from gapline.statistics.contrasts import holm
-from gapline.statistics.tails import normal_sf
-
-Floats = NDArray[np.float64]
 
 # Up to how many differences the distribution is counted out: without ties or zeros, and with them.
 MOST_EXACT, MOST_EXACT_TIED = 50, 13
@@ -61,8 +58,10 @@ def signed_rank(differences: Floats, /) -> SignedRank:
         smallest = 2.0 ** (1 - used)
         return SignedRank(min(above, below), _exact_p(ranks, above), "exact", used, min(1.0, smallest))
     spread = math.sqrt((used * (used + 1) * (2 * used + 1) - float(tied.sum()) / 2) / 24)
+    from scipy.special import ndtr
+
     z = (above - used * (used + 1) / 4) / spread
-    return SignedRank(min(above, below), min(1.0, 2 * float(normal_sf(abs(z)))), "normal", used, None)
+    return SignedRank(min(above, below), min(1.0, 2 * float(ndtr(-abs(z)))), "normal", used, None)
 
 
 def _ranks(sizes: Floats) -> tuple[Floats, Floats]:
@@ -132,10 +131,11 @@ def neighbour_pairs(
     pairs = [*declared, *remaining_pairs(declared, compared.arms)]
     chances = probability_of_improvement(compared, pairs, weighting=weighting, level=level)
     places = {} if ranks is None or ranks.friedman is None else {a: k for k, a in enumerate(ranks.frame["arm"])}
+    between = {} if areas is None else {(row["a"], row["b"]): row for row in areas.iter_rows(named=True)}
     rows: list[dict[str, Any]] = []
     for (a, b), chance in zip(pairs, chances, strict=True):
         one, other, chosen = compared.pair(a, b)
-        test = signed_rank(one - other)
+        test, area = signed_rank(one - other), between.get((a, b), {})
         rows.append(
             {
                 "a": a,
@@ -151,20 +151,15 @@ def neighbour_pairs(
                 "improvement": chance.value,
                 "improvement_low": chance.low,
                 "improvement_high": chance.high,
-                "signed_area": None,
-                "absolute_area": None,
-                "ahead": None,
+                "signed_area": area.get("signed"),
+                "absolute_area": area.get("absolute"),
+                "ahead": area.get("ahead"),
                 "reason": _reason(test, int(chosen.sum()), 1 - level),
             }
         )
     tested = [row for row in rows if row["declared"] and row["p"] is not None]
     for row, p in zip(tested, holm([row["p"] for row in tested]), strict=True):
         row["p_holm"] = float(p)
-    if areas is not None:
-        by_pair = {(row["a"], row["b"]): row for row in areas.iter_rows(named=True)}
-        for row in rows:
-            found = by_pair[row["a"], row["b"]]
-            row.update(signed_area=found["signed"], absolute_area=found["absolute"], ahead=found["ahead"])
     reading = replace(compared.reading, weighting=parse_weighting(weighting).value)
     return NeighbourPairs(pl.DataFrame(rows, schema=PAIRS), reading, level)
 

@@ -1,24 +1,23 @@
 """Mean ranks over instances with Friedman's test, Nemenyi's comparisons and the critical difference."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, permutations
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.contract.tables import MEAN_RANKS
 from gapline.measures.compared_arms import Compared, compare_cells
+from gapline.native.arrays import Floats
 from gapline.scoring.run_references import ReadTable
 from gapline.scoring.scores import Scores
 from gapline.statistics.cells import TIE
 from gapline.statistics.intervals import check_level
-from gapline.statistics.tails import chi2_sf, f_sf, studentized_range_quantile, studentized_range_sf
+from gapline.statistics.tails import studentized_range_quantile, studentized_range_sf
 from gapline.text import counted
 
-Floats = NDArray[np.float64]
 # Where the exact distribution is counted out; with more instances the F approximation is close.
 MOST_INSTANCES, MOST_STATES = 12, 100_000
 
@@ -127,21 +126,12 @@ def mean_ranks(scores: Scores | Compared, /, *, level: float = 0.95) -> MeanRank
         schema=MEAN_RANKS,
         orient="row",
     )
+    found = MeanRanks(frame, compared.reading, count, level, None, None, np.empty((0, 0)), (), reason)
     if reason is not None:
-        return MeanRanks(frame, compared.reading, count, level, None, None, np.empty((0, 0)), (), reason)
-    distance = critical_difference(arms, count, level=level)
-    sorted_means = mean[order]
-    return MeanRanks(
-        frame,
-        compared.reading,
-        count,
-        level,
-        friedman(ranks),
-        distance,
-        nemenyi(sorted_means, count),
-        _cliques(names, sorted_means, distance),
-        None,
-    )
+        return found
+    distance, sorted_means = critical_difference(arms, count, level=level), mean[order]
+    pairs, cliques = nemenyi(sorted_means, count), _cliques(names, sorted_means, distance)
+    return replace(found, friedman=friedman(ranks), critical_difference=distance, nemenyi=pairs, cliques=cliques)
 
 
 def average_ranks(means: Floats) -> Floats:
@@ -161,13 +151,15 @@ def friedman(ranks: Floats) -> Friedman:
     χ² = (k - 1) Σ_j (R_j - n(k+1)/2)² / (Σ r² - n k (k+1)²/4) over the rank sums R_j of k arms on n instances, with
     k - 1 degrees of freedom; F = (n - 1) χ² / (n (k - 1) - χ²) with k - 1 and (k - 1)(n - 1).
     """
+    from scipy.special import chdtrc, fdtrc
+
     arms, count = ranks.shape
     spread = float(np.sum(ranks**2)) - count * arms * (arms + 1) ** 2 / 4
     chi2 = (arms - 1) * float(np.sum((ranks.sum(axis=1) - count * (arms + 1) / 2) ** 2)) / spread
     rest = count * (arms - 1) - chi2
     # All instances of one mind leave nothing to divide by.
     f = (count - 1) * chi2 / rest if rest > 1e-9 * chi2 else math.inf
-    p_chi2, p_f = float(chi2_sf(chi2, arms - 1)), float(f_sf(f, arms - 1, (arms - 1) * (count - 1)))
+    p_chi2, p_f = float(chdtrc(arms - 1, chi2)), float(fdtrc(arms - 1, (arms - 1) * (count - 1), f))
     exact = _exact_p(ranks)
     smallest = math.exp((1 - count) * math.lgamma(arms + 1))
     return Friedman(chi2, f, p_chi2, p_f, p_f if exact is None else exact, exact is not None, smallest)

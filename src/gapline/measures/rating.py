@@ -6,23 +6,22 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.contract.tables import RATINGS
 from gapline.errors import UsageError, listing
-from gapline.measures.compared_arms import Compared, DrawnTable, compare_cells, drawn_ends
+from gapline.measures.compared_arms import Compared, IntervalTable, bootstrap_ends, compare_cells
 from gapline.measures.improvement import DRAWS
+from gapline.native.arrays import Floats
 from gapline.scoring.scores import Scores
-from gapline.statistics.cells import sign, why_all_alike, why_no_spread
+from gapline.statistics.cells import no_variation_reason, sign, why_no_spread
 from gapline.statistics.intervals import DrawnSums
 
-Floats = NDArray[np.float64]
 # Points per factor of ten in the odds, and the mean of all arms.
 SCALE, CENTRE = 400 / math.log(10), 1500.0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Ratings(DrawnTable):
+class Ratings(IntervalTable):
     """One row per ranked arm, best first: rating, its interval, and its wins, ties and losses against all others.
 
     `unbounded` says which arms would have no finite rating without the prior; `reason` why there is no rating or no
@@ -109,8 +108,8 @@ def ratings(
         flat = wins.reshape(-1, wins.shape[2]).T
         sums = DrawnSums(strata, np.ascontiguousarray(flat), draws=draws, seed=seed).over()
         drawn = sum(sums, start=np.zeros(sums[0].shape)).reshape(draws, len(names), len(names))
-        low, high = drawn_ends(_fit(drawn, prior), rated, strata, level=level)
-        reason = why_all_alike(len(strata)) if np.isnan(low).all() else None
+        low, high = bootstrap_ends(_fit(drawn, prior), rated, strata, level=level)
+        reason = no_variation_reason(len(strata)) if np.isnan(low).all() else None
     counts = [[int((row == side).sum()) for side in (-1, 0, 1)] for row in signs]
     points = [[CENTRE + SCALE * float(x) if np.isfinite(x) else None for x in row] for row in (rated, low, high)]
     rows = [(name, points[0][k], points[1][k], points[2][k], *counts[k]) for k, name in enumerate(names)]

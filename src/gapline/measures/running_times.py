@@ -6,21 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.contract.reading import TOLERANCE
 from gapline.contract.result_table import ResultTable
 from gapline.contract.tables import PENALISED_TIMES, RUNNING_TIMES
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
+from gapline.native.arrays import Floats
 from gapline.references.snapshot import Snapshot
 from gapline.scoring.curve import group_rows
 from gapline.scoring.endpoints import hitting_times
 from gapline.scoring.run_references import reference_column
 from gapline.scoring.weighting import run_weights, share_steps
-from gapline.statistics.cells import Cells, build_cells
-
-Floats = NDArray[np.float64]
+from gapline.statistics.cells import CellIndex, build_cells
 
 TARGETS = tuple(float(goal) for goal in np.logspace(-4, 0, 41))
 
@@ -95,68 +93,37 @@ def hits_and_horizons(
     return hitting_times(envelopes, references, goals, tolerance), envelopes.runs["horizon"].to_numpy()
 
 
-def par(
+def penalised_mean(
     envelopes: Envelopes,
     snapshot: Snapshot,
     /,
     *,
     goals: Sequence[float] = (0.01,),
     factor: float = 10.0,
+    shift: float | None = None,
     weighting: str = "panel",
     tolerance: float = TOLERANCE,
 ) -> pl.DataFrame:
     """Return PAR-k: the mean time to a goal, a run that misses it counted as `factor` times its horizon.
 
+    With `shift` the mean is the shifted geometric one, exp(mean ln(t + shift)) - shift; that of scores is in
+    `arm_averages`.
+
     Missing incumbents: an empty run is a miss like any other, so it costs the penalty, which is a choice of the analyst
-    and often decides the ranking. Beaten references: the goal is attained when it is passed; what follows is not seen.
-    Unbalanced cells: the mean is over what each arm ran.
+    and often decides the ranking; a factor of 1, the time limit, understates it. Beaten references: the goal is
+    attained when it is passed; what follows is not seen. Unbalanced cells: the mean is over what each arm ran.
 
     >>> import gapline as gl
     >>> runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 10, "trace": t}
     ...         for s, t in ((1, [(2, 10.0)]), (2, []))]
     >>> envelopes = gl.build_envelopes(gl.Campaign.from_runs(runs))
-    >>> par(envelopes, gl.Snapshot.from_values({"i": 10.0}, name="mine"))["par"].to_list()
+    >>> penalised_mean(envelopes, gl.Snapshot.from_values({"i": 10.0}, name="mine"))["mean"].to_list()
     [51.0]
     """
     if not (math.isfinite(factor) and factor >= 1):
         raise UsageError(f"factor: expected 1 or more, got {factor}")
-    return _means(envelopes, snapshot, goals, tolerance, weighting, factor=factor, shift=None, name="par")
-
-
-def shifted_geometric_mean(
-    envelopes: Envelopes,
-    snapshot: Snapshot,
-    /,
-    *,
-    goals: Sequence[float] = (0.01,),
-    shift: float = 10.0,
-    factor: float = 1.0,
-    weighting: str = "panel",
-    tolerance: float = TOLERANCE,
-) -> pl.DataFrame:
-    """Return exp(mean ln(t + shift)) - shift of the times to a goal; that of scores is in `arm_averages`.
-
-    Missing incumbents: a run that misses the goal counts with `factor` times its horizon (the time limit by default),
-    which understates it. Beaten references and unbalanced cells as in `par`.
-    """
-    if not (math.isfinite(shift) and shift > 0 and math.isfinite(factor) and factor >= 1):
-        raise UsageError(
-            f"shift and factor: expected a positive shift and a factor of 1 or more, got {shift}, {factor}"
-        )
-    return _means(envelopes, snapshot, goals, tolerance, weighting, factor=factor, shift=shift, name="mean")
-
-
-def _means(
-    envelopes: Envelopes,
-    snapshot: Snapshot,
-    goals: Sequence[float],
-    tolerance: float,
-    weighting: str,
-    *,
-    factor: float,
-    shift: float | None,
-    name: str,
-) -> pl.DataFrame:
+    if shift is not None and not (math.isfinite(shift) and shift > 0):
+        raise UsageError(f"shift: expected a positive number, got {shift}")
     hits, horizons = hits_and_horizons(envelopes, snapshot, goals, tolerance)
     missed = ~np.isfinite(hits)
     times = np.where(missed, factor * horizons[:, None], hits)
@@ -167,7 +134,7 @@ def _means(
             t, w = times[chosen, column], weights[chosen]
             mean = float(t @ w) if shift is None else math.exp(float(np.log(t + shift) @ w)) - shift
             rows.append((arm, float(goal), len(chosen), int(missed[chosen, column].sum()), mean))
-    return pl.DataFrame(rows, schema=PENALISED_TIMES | {name: pl.Float64()}, orient="row")
+    return pl.DataFrame(rows, schema=PENALISED_TIMES | {"mean": pl.Float64()}, orient="row")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -185,7 +152,7 @@ class Profiles(ResultTable):
 
 def instance_times(
     envelopes: Envelopes, snapshot: Snapshot, /, *, goal: float = 0.01, tolerance: float = TOLERANCE
-) -> tuple[Cells, Floats]:
+) -> tuple[CellIndex, Floats]:
     """Return, arms × units, the expected running time to the goal on each instance; infinite if never attained."""
     hits, horizons = hits_and_horizons(envelopes, snapshot, [goal], tolerance)
     cells = build_cells(envelopes.runs)
@@ -229,7 +196,7 @@ def data_profile(
     return Profiles(_steps(cells, times / unit, start=0.0), goal, len(cells.units), "data")
 
 
-def _steps(cells: Cells, values: Floats, *, start: float) -> pl.DataFrame:
+def _steps(cells: CellIndex, values: Floats, *, start: float) -> pl.DataFrame:
     frames = []
     for row, arm in enumerate(cells.arms):
         finite = np.sort(values[row][np.isfinite(values[row])])

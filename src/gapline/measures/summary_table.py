@@ -1,23 +1,29 @@
 """The classical neighbours of the score side by side, one row per arm, all from the same envelopes."""
 
+from typing import Any
+
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.campaign.campaign import Campaign
 from gapline.contract.reading import TOLERANCE
 from gapline.envelope.build import Envelopes
-from gapline.measures.areas import area_over_curve, confined_primal_integral, time_quality_hypervolume
+from gapline.measures.areas import (
+    area_over_curve,
+    confined_primal_integral,
+    dual_integral,
+    primal_dual_integral,
+    time_quality_hypervolume,
+)
 from gapline.measures.attainment_surface import LEVELS, final_attainment
-from gapline.measures.primal_dual import dual_integral, primal_dual_integral
 from gapline.measures.running_times import (
     data_profile,
     expected_running_time,
-    par,
+    penalised_mean,
     performance_profile,
-    shifted_geometric_mean,
     target_ecdf,
 )
+from gapline.native.arrays import Floats
 from gapline.references.snapshot import Snapshot
 from gapline.scoring.curve import group_rows
 from gapline.scoring.weighting import run_weights
@@ -50,9 +56,9 @@ def neighbours(
     alpha = ALPHA * float(envelopes.runs["horizon"].to_numpy().min())
     times = expected_running_time(envelopes, snapshot, goals=[goal], tolerance=tolerance)
     table = times.select("arm", "goal", "success_rate", "ert")
-    shifted = shifted_geometric_mean(
-        envelopes, snapshot, goals=[goal], shift=shift, weighting=weighting, tolerance=tolerance
-    )
+    missed: dict[str, Any] = {"goals": [goal], "weighting": weighting, "tolerance": tolerance}
+    penalised = penalised_mean(envelopes, snapshot, factor=factor, **missed)
+    shifted = penalised_mean(envelopes, snapshot, factor=1.0, shift=shift, **missed)
     signed = envelopes.scale.signed
     kernel = "berthold" if signed else "maxform"
     per_run = {"confined": confined_primal_integral(envelopes, snapshot, alpha=alpha, kernel=kernel)}
@@ -63,9 +69,8 @@ def neighbours(
         per_run["primal_dual"] = primal_dual_integral(campaign, envelopes, tolerance=tolerance).values
         per_run["dual"] = dual_integral(campaign, envelopes, snapshot, tolerance=tolerance).values
     curve = target_ecdf(envelopes, snapshot, weighting=weighting, tolerance=tolerance)
-    penalised = par(envelopes, snapshot, goals=[goal], factor=factor, weighting=weighting, tolerance=tolerance)
     columns = [
-        penalised.select("arm", pl.col("par").alias(f"par{factor:g}")),
+        penalised.select("arm", pl.col("mean").alias(f"par{factor:g}")),
         shifted.select("arm", geometric_mean="mean"),
         curve.group_by("arm").agg(target_ecdf=pl.col("value").last()),
         _at(performance_profile(envelopes, snapshot, goal=goal, tolerance=tolerance).frame, 1.0, "fastest"),
@@ -89,7 +94,7 @@ def _at(profile: pl.DataFrame, x: float, name: str) -> pl.DataFrame:
     return profile.filter(pl.col("x") <= x).group_by("arm").agg(pl.col("value").last().alias(name))
 
 
-def arm_means(runs: pl.DataFrame, values: NDArray[np.float64], name: str, weighting: str = "panel") -> pl.DataFrame:
+def arm_means(runs: pl.DataFrame, values: Floats, name: str, weighting: str = "panel") -> pl.DataFrame:
     """Return arm and the mean of a value that every run has."""
     weights = run_weights(runs, by=["arm"], weighting=weighting)
     rows = [(arm, float(values[chosen] @ weights[chosen])) for (arm,), chosen in group_rows(runs, ["arm"])]

@@ -41,12 +41,7 @@ def accept_arrays(
     backwards = np.where(position == 0, t < 0.0, backwards)
     unusable = valid & np.where(inside, ~((z > above) & (z < np.inf)), np.isnan(t))
     over = ~inside & (t > limit[run]) & (code != VerdictCode.BOUND)
-    better = _improves(np.where(valid & inside & ~np.isnan(z), z, np.inf), starts, count)
-
-    # Of steps with equal stamps the last, which is the best, is kept.
-    kept = np.flatnonzero(better)
-    again = (t[kept[1:]] == t[kept[:-1]]) & (run[kept[1:]] == run[kept[:-1]])
-    kept = kept[np.append(~again, True)] if len(kept) else kept
+    kept = places_of_steps(t, np.where(valid & inside, z, np.inf), run, starts, count)
     out_time[out : out + len(kept)] = t[kept]
     out_objective[out : out + len(kept)] = z[kept]
     made = np.bincount(run[kept], minlength=high - low)
@@ -55,7 +50,8 @@ def accept_arrays(
     final = last_of(inside & (code != VerdictCode.BOUND))
     codes = np.append(np.where(valid, VerdictCode.VALID, code), -1)
     terminal[low:high] = codes[final]
-    best = last_of(better)
+    best = np.full(high - low, -1, np.int64)
+    best[run[kept]] = kept
     best_index[low:high] = np.where(best >= 0, first + best - starts, -1)
     best_objective[low:high] = np.append(z, np.inf)[best]
     best_time[low:high] = np.append(t, np.nan)[best]
@@ -66,6 +62,14 @@ def accept_arrays(
     late[low:high] = per_run(over)
     steps[low:high] = made
     return len(kept)
+
+
+def places_of_steps(time: Floats, objective: Floats, run: Integers, starts: Integers, count: Integers) -> Integers:
+    """Return which candidates are steps: below all before them in their run; an objective that is none is infinite."""
+    kept = np.flatnonzero(_improves(np.where(np.isnan(objective), np.inf, objective), starts, count))
+    # Of steps with equal stamps the last, which is the best, is kept.
+    again = (time[kept[1:]] == time[kept[:-1]]) & (run[kept[1:]] == run[kept[:-1]])
+    return kept[np.append(~again, True)] if len(kept) else kept
 
 
 def _first_beyond(time: Floats, starts: Integers, count: Integers, limit: Floats) -> Integers:

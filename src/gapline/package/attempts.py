@@ -3,7 +3,6 @@
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,11 +25,10 @@ from gapline.text import counted
 _IN_ATTEMPT = f"{JOURNALS}/*/*/"
 # Of an order: names by which the run is known, and digests.
 _KEPT = ("arm", "instance", "panel", "condition", "schema")
-_HINT = "put back a copy of it, or move the attempt out of the study"
 
 
 @dataclass(frozen=True, slots=True)
-class Surveyed:
+class AttemptSurvey:
     """The attempts of a study by cell, in their order, and what their orders say of machines.
 
     `copies` are folders whose run has a directory of its own; `names` are those of arms, instances and panels.
@@ -47,7 +45,7 @@ class Surveyed:
         return Scrubber(alias_hosts(self.hosts), studies=self.studies, names=self.names)
 
 
-def survey_attempts(study: Path) -> Surveyed:
+def survey_attempts(study: Path) -> AttemptSurvey:
     """Read the orders of all attempts; one that cannot be read is left for the reading of its journal to refuse."""
     attempts: list[Path] = []
     copies: list[str] = []
@@ -64,7 +62,9 @@ def survey_attempts(study: Path) -> Surveyed:
             hosts.append(order.machine.get("host", ""))
             studies.add(order.directory)
             names |= {order.arm, order.instance, order.panel}
-    return Surveyed(tuple(attempts), tuple(copies), tuple(dict.fromkeys(hosts)), frozenset(studies), frozenset(names))
+    return AttemptSurvey(
+        tuple(attempts), tuple(copies), tuple(dict.fromkeys(hosts)), frozenset(studies), frozenset(names)
+    )
 
 
 def _is_copy(cell: Path, order: Order) -> bool:
@@ -85,24 +85,23 @@ def _order(attempt: Path) -> Order | None:
 
 
 def stage_attempts(
-    surveyed: Surveyed, folder: Path, scrub: Scrubber | None, tell: Callable[[int, int], object] = lambda *_: None
+    surveyed: AttemptSurvey, folder: Path, scrub: Scrubber | None, tell: Callable[[int, int], object] = lambda *_: None
 ) -> None:
     """Write the attempts into the journal of a folder, without the machine; as they are where nothing scrubs.
 
-    Raises
-    ------
-    IntegrityError
-        Naming the files that do not verify.
+    Files that do not verify are refused by name.
     """
     damaged: list[str] = []
     for number, attempt in enumerate(surveyed.attempts):
         tell(number, len(surveyed.attempts))
         target = folder / JOURNALS / attempt.parent.name / attempt.name
         target.mkdir(parents=True)
-        try:
-            _stage(attempt, target, scrub)
-        except _DamagedError as damage:
-            damaged.append(str(damage))
+        names = attempt_files(attempt)
+        if scrub is None:
+            for name in names:
+                shutil.copyfile(attempt / name, target / name)
+        elif damage := _stage(attempt, names, target, scrub):
+            damaged.append(damage)
     tell(len(surveyed.attempts), len(surveyed.attempts))
     refuse_damaged(damaged)
 
@@ -111,11 +110,10 @@ def refuse_damaged(damaged: list[str]) -> None:
     """Refuse to pack journals that do not verify."""
     if damaged:
         what = counted(len(damaged), "file")
-        raise IntegrityError(f"expected journals that verify, got {what} that do not: {listing(damaged)}", hint=_HINT)
-
-
-class _DamagedError(Exception):
-    pass
+        raise IntegrityError(
+            f"expected journals that verify, got {what} that do not: {listing(damaged)}",
+            hint="put back a copy of it, or move the attempt out of the study",
+        )
 
 
 def attempt_files(attempt: Path) -> list[str]:
@@ -124,35 +122,34 @@ def attempt_files(attempt: Path) -> list[str]:
     return sorted(path.name for path in attempt.iterdir() if path.name in known or is_verdict_file(path.name))
 
 
-def _stage(attempt: Path, target: Path, scrub: Scrubber | None) -> None:
-    names = attempt_files(attempt)
-    if scrub is None:
-        for name in names:
-            shutil.copyfile(attempt / name, target / name)
-        return
+def _stage(attempt: Path, names: list[str], target: Path, scrub: Scrubber) -> str | None:
+    """Write an attempt without the machine; return what is wrong with the first file that does not verify."""
     checksums = (0, 0)
     # The journal before its verdicts, which name its checksum.
     for name in sorted(names, key=lambda name: (name != EVENTS_FILE, name)):
         path = attempt / name
         try:
             if name == ORDER_FILE:
-                (target / name).write_bytes(_scrub_run_json(attempt, scrub))
-            elif name == EVENTS_FILE:
-                with open_regular(path) as source, (target / name).open("xb") as sink:
-                    checksums = _scrub_events(source, sink, scrub)
-            elif is_verdict_file(name):
-                _scrub_verdicts(path, target, scrub, *checksums)
-            else:
-                with open_regular(path) as source, (target / name).open("xb") as sink:
-                    for line in read_lines(source):
-                        sink.write(scrub.line(line, f"{_IN_ATTEMPT}*.log"))
+                order = msgspec.json.decode(order_document(attempt), type=dict[str, Any])
+                clean = scrub_order(order, scrub, f"{_IN_ATTEMPT}{ORDER_FILE}")
+                (target / name).write_bytes(seal_order(msgspec.json.encode(clean)))
+                continue
+            with open_regular(path) as source:
+                if name == EVENTS_FILE:
+                    checksums = _scrub_events(source, target / name, scrub)
+                elif is_verdict_file(name):
+                    _scrub_verdicts(source, target, name, scrub, *checksums)
+                else:
+                    with (target / name).open("xb") as sink:
+                        sink.writelines(scrub.line(line, f"{_IN_ATTEMPT}*.log") for line in read_lines(source))
         except OSError as error:
             # A full disk names no file: that is no damage.
             if error.filename is None:
                 raise
-            raise _DamagedError(f"{path}: expected a file, got {reason_of(error)}") from error
+            return f"{path}: expected a file, got {reason_of(error)}"
         except (ValueError, msgspec.MsgspecError) as error:
-            raise _DamagedError(f"{path}: {error}") from error
+            return f"{path}: {error}"
+    return None
 
 
 def read_lines(source: IO[bytes]) -> Iterator[bytes]:
@@ -162,33 +159,43 @@ def read_lines(source: IO[bytes]) -> Iterator[bytes]:
         yield line
 
 
-def _scrub_run_json(attempt: Path, scrub: Scrubber) -> bytes:
-    document = msgspec.json.decode(order_document(attempt), type=dict[str, Any])
-    return seal_order(msgspec.json.encode(scrub_order(document, scrub, f"{_IN_ATTEMPT}{ORDER_FILE}")))
-
-
 def scrub_order(order: dict[str, Any], scrub: Scrubber, where: str) -> dict[str, Any]:
     """Return an order without the machine; the names of the run and the digests stay."""
-    machine, host = order.get("machine"), None
-    if isinstance(machine, dict) and isinstance(named := machine.get("host"), str):
+    machine, host = order.get("machine"), {}
+    if isinstance(machine, dict) and isinstance(machine.get("host"), str):
         # By its own entry, whatever else is called like it.
-        host = {"host": scrub.host(named, where)}
-        machine = {name: value for name, value in machine.items() if name != "host"}
-    found = {
-        name: value if name in _KEPT else scrub.value(value, where)
-        for name, value in (order | {"machine": machine}).items()
-    }
-    return found if host is None else found | {"machine": host | _fields(found["machine"])}
+        host = {"host": scrub.host(machine["host"], where)}
+        order = order | {"machine": {name: value for name, value in machine.items() if name != "host"}}
+    found = {name: value if name in _KEPT else scrub.value(value, where) for name, value in order.items()}
+    return found | {"machine": host | found["machine"]} if host else found
 
 
-def _fields(value: object) -> dict[str, Any]:
-    assert isinstance(value, dict)
-    return value
-
-
-def _scrub_events(source: IO[bytes], sink: IO[bytes], scrub: Scrubber) -> tuple[int, int]:
+def _scrub_events(source: IO[bytes], target: Path, scrub: Scrubber) -> tuple[int, int]:
     """Write a journal anew; return the checksum of its last line before and after."""
     where = f"{_IN_ATTEMPT}{EVENTS_FILE}"
+
+    def start(body: bytes) -> bytes:
+        record = msgspec.json.decode(body, type=dict[str, Any])
+        order = record.get("start")
+        if not isinstance(order, dict):
+            raise ValueError("expected the start on the first line")
+        return msgspec.json.encode(record | {"start": scrub_order(order, scrub, where)})
+
+    with target.open("xb") as sink:
+        return _seal_again(source, sink, scrub, where, start, lambda body: _scrub_said(body, scrub, where))
+
+
+def _seal_again(
+    source: IO[bytes],
+    sink: IO[bytes],
+    scrub: Scrubber,
+    where: str,
+    first: Callable[[bytes], bytes],
+    other: Callable[[bytes], bytes],
+    *,
+    sealed: bool = True,
+) -> tuple[int, int]:
+    """Write lines anew, each changed by `first` or `other`; return the checksum of the last one before and after."""
     before = after = 0
     for number, line in enumerate(read_lines(source), start=1):
         if not line.endswith(b"\n"):
@@ -196,21 +203,13 @@ def _scrub_events(source: IO[bytes], sink: IO[bytes], scrub: Scrubber) -> tuple[
             sink.write(scrub.line(line, where))
             break
         try:
-            body, before = unseal(line[:-1], before)
-            body = _scrub_start(body, scrub, where) if number == 1 else _scrub_said(body, scrub, where)
+            body, before = unseal(line[:-1], before) if sealed else (line[:-1], 0)
+            body = first(body) if number == 1 else other(body)
         except (ValueError, msgspec.MsgspecError) as error:
             raise ValueError(f"line {number}: {error}") from error
-        sealed, after = seal(body[:-1], after)
-        sink.write(sealed)
+        whole, after = seal(body[:-1], after) if sealed else (body + b"\n", 0)
+        sink.write(whole)
     return before, after
-
-
-def _scrub_start(body: bytes, scrub: Scrubber, where: str) -> bytes:
-    record = msgspec.json.decode(body, type=dict[str, Any])
-    order = record.get("start")
-    if not isinstance(order, dict):
-        raise ValueError("expected the start on the first line")
-    return msgspec.json.encode(record | {"start": scrub_order(order, scrub, where)})
 
 
 def _scrub_said(body: bytes, scrub: Scrubber, where: str) -> bytes:
@@ -233,32 +232,32 @@ def _scrub_said(body: bytes, scrub: Scrubber, where: str) -> bytes:
     return msgspec.json.encode(parts | {"say": msgspec.Raw(msgspec.json.encode(clean))})
 
 
-def _scrub_verdicts(path: Path, target: Path, scrub: Scrubber, before: int, after: int) -> None:
+def _scrub_verdicts(source: IO[bytes], folder: Path, name: str, scrub: Scrubber, before: int, after: int) -> None:
     """Write the verdicts on a journal anew, which name its checksum."""
     where = f"{_IN_ATTEMPT}verdicts-*.jsonl"
-    with open_regular(path) as source:
-        first = source.readline(MOST_LINE).removesuffix(b"\n")
-        sealed = is_sealed(first)
-        body, old = unseal(first, 0) if sealed else (first, 0)
-        head = msgspec.json.decode(body, type=dict[str, Any])
-        known = msgspec.convert(head if sealed else head | {"journal": ""}, VerdictsHead)
-        if sealed and known.journal != f"{before:08x}":
-            raise ValueError(f"expected verdicts on journal {before:08x}, got {known.journal}")
-        if path.name not in known.files:
-            raise ValueError(f"expected the verdicts of {known.label} in {known.files[0]} alone")
-        clean = head | {
-            name: scrub.text(text, where) for name in ("checker", "version", "given") if (text := head.get(name))
-        }
-        if sealed:
-            clean["journal"] = f"{after:08x}"
-        named = msgspec.convert(clean if sealed else clean | {"journal": ""}, VerdictsHead)
-        name, new = named.files[known.files.index(path.name)], 0
-        with (target / name).open("xb") as sink:
-            for number, line in enumerate(chain([first + b"\n"], read_lines(source)), start=1):
-                if not line.endswith(b"\n"):
-                    sink.write(scrub.line(line, where))
-                    break
-                body, old = unseal(line[:-1], 0 if number == 1 else old) if sealed else (line[:-1], 0)
-                body = msgspec.json.encode(clean) if number == 1 else scrub.json(body, where)
-                whole, new = seal(body[:-1], new) if sealed else (body + b"\n", 0)
-                sink.write(whole)
+    first = source.readline(MOST_LINE).removesuffix(b"\n")
+    source.seek(0)
+    sealed = is_sealed(first)
+    head = msgspec.json.decode(unseal(first, 0)[0] if sealed else first, type=dict[str, Any])
+    # Earlier versions wrote verdicts without checksums, and did not name the journal.
+    unnamed = {} if sealed else {"journal": ""}
+    known = msgspec.convert(head | unnamed, VerdictsHead)
+    if sealed and known.journal != f"{before:08x}":
+        raise ValueError(f"expected verdicts on journal {before:08x}, got {known.journal}")
+    if name not in known.files:
+        raise ValueError(f"expected the verdicts of {known.label} in {known.files[0]} alone")
+    clean = head | {
+        field: scrub.text(text, where) for field in ("checker", "version", "given") if (text := head.get(field))
+    }
+    clean |= {"journal": f"{after:08x}"} if sealed else {}
+    named = msgspec.convert(clean | unnamed, VerdictsHead).files[known.files.index(name)]
+    with (folder / named).open("xb") as sink:
+        _seal_again(
+            source,
+            sink,
+            scrub,
+            where,
+            lambda _: msgspec.json.encode(clean),
+            lambda body: scrub.json(body, where),
+            sealed=sealed,
+        )

@@ -2,8 +2,9 @@
 
 import os
 import shutil
+from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,69 +14,56 @@ from gapline.campaign.campaign import Campaign
 from gapline.campaign.store import is_campaign_file, open_campaign, save_campaign
 from gapline.contract.layout import CAMPAIGN, MANIFEST
 from gapline.contract.tables import CELL
-from gapline.journal.attempts import cells_of
 from gapline.journal.campaign import build_campaign, survey_study
 from gapline.journal.index import Index, Seen
-from gapline.journal.read import read_journal
+from gapline.journal.read import Outcome, read_journal
 from gapline.journal.verdicts import read_verdicts
-from gapline.package.attempts import Surveyed
+from gapline.package.attempts import AttemptSurvey
 from gapline.package.scrub import Scrubber
 
-
-@dataclass(slots=True)
-class Rebuilt:
-    """A campaign, and which of the files that it was made of do not verify."""
-
-    campaign: Campaign
-    damaged: list[str] = field(default_factory=list)
+# What is under way, how much of it is done, of how much.
+Progress = Callable[[str, int, int], object]
 
 
-def has_journals(folder: Path) -> bool:
-    """Say whether a study has runs of its own: an imported one has a campaign alone."""
-    return bool(cells_of(folder))
-
-
-def rebuild_campaign(folder: Path, note: Callable[[Seen], object] = lambda _: None) -> Rebuilt:
-    """Read all journals and verdicts of a folder, and make its campaign; `note` is told of each attempt.
+def rebuild_campaign(folder: Path) -> "tuple[Campaign, NotingIndex]":
+    """Read all journals and verdicts of a folder, and make its campaign; return it with what was noted of them.
 
     The same journals give the same campaign, whatever the folder is called.
     """
-    index = _Noting(folder, note)
+    index = NotingIndex(folder)
     campaign = build_campaign(survey_study(folder, index), index)
-    return Rebuilt(placeless(campaign, folder), [_placeless(one, folder) for one in index.damaged])
-
-
-def placeless(campaign: Campaign, folder: Path) -> Campaign:
-    """Return a campaign that names its files by their path in the folder, and the folder `.`."""
-    return replace(campaign, diagnostics=campaign.diagnostics.retold(lambda text: _placeless(text, folder)))
+    named = campaign.diagnostics.retold(lambda text: _placeless(text, folder))
+    return replace(campaign, diagnostics=named), index
 
 
 def _placeless(text: str, folder: Path) -> str:
+    """Name files by their path in the folder, and the folder `.`."""
     return text.replace(f"{folder}/", "").replace(str(folder), ".")
 
 
-class _Noting(Index):
-    """An index that knows nothing, and notes what it reads."""
+class NotingIndex(Index):
+    """An index that knows nothing, so that everything is read; it notes the environment and what does not verify."""
 
-    def __init__(self, folder: Path, note: Callable[[Seen], object]) -> None:
+    def __init__(self, folder: Path) -> None:
         super().__init__(folder, keep=False)
-        self._tell = note
+        self._folder = folder
+        self.environment = Environment()
         self.damaged: list[str] = []
 
     def read(self, attempt: Path) -> Seen:
         """Read an attempt; nothing of it is kept, so that it is the same whether its files were just written."""
         outcome = read_journal(attempt)
         seen = Seen(outcome, list(read_verdicts(outcome)), None)
-        self.damaged += filter(None, (seen.outcome.corruption, seen.outcome.unordered))
-        self.damaged += [one.damage for one in seen.verdicts if one.damage is not None]
-        self._tell(seen)
+        damage = [outcome.corruption, outcome.unordered, *(one.damage for one in seen.verdicts)]
+        self.damaged += [_placeless(one, self._folder) for one in damage if one is not None]
+        self.environment.note(seen.outcome)
         return seen
 
 
 _MANIFEST, _RUNS = f"{CAMPAIGN}/{MANIFEST}", f"{CAMPAIGN}/runs.parquet"
 
 
-def survey_imported(study: Path, surveyed: Surveyed) -> Surveyed:
+def survey_imported(study: Path, surveyed: AttemptSurvey) -> AttemptSurvey:
     """Add the hosts and names that a campaign states; one of journals says nothing that they do not."""
     if surveyed.attempts:
         return surveyed
@@ -138,38 +126,40 @@ class Environment:
     """What the attempts of a study say of where they ran; instances by the digests under which they were solved."""
 
     def __init__(self) -> None:
-        self._versions: dict[str, set[str]] = {name: set() for name in _VERSIONS}
-        self._solvers: dict[str, set[str]] = {}
+        self._versions: dict[str, set[str]] = defaultdict(set)
+        self._solvers: dict[str, set[str]] = defaultdict(set)
         self._machines: dict[tuple[tuple[str, str], ...], None] = {}
-        self.solved: dict[str, set[str]] = {}
-        self.problems: dict[str, set[str]] = {}
+        self.solved: dict[str, set[str]] = defaultdict(set)
+        self.problems: dict[str, set[str]] = defaultdict(set)
 
-    def note(self, seen: Seen) -> None:
+    def note(self, outcome: Outcome) -> None:
         """Take an attempt."""
-        outcome = seen.outcome
         order = outcome.order
         if order is None:
             return
-        for name in _VERSIONS:
-            self._versions[name].update(filter(None, [order.machine.get(name)]))
         facts = {"machine": order.machine.get("host", "")}
         facts |= {name: fact for name, fact in order.machine.items() if name not in ("host", *_VERSIONS)}
         if order.machine:
             self._machines[tuple(facts.items())] = None
         version = " ".join(filter(None, (outcome.solver, outcome.version)))
-        self._solvers.setdefault(order.arm, set()).update(filter(None, [version]))
-        for name, known in (("instance_digest", self.solved), ("problem_digest", self.problems)):
-            known.setdefault(order.instance, set()).update(map(str, filter(None, [order.carried.get(name)])))
+        carried = order.carried
+        for known, fact in (
+            *((self._versions[name], order.machine.get(name)) for name in _VERSIONS),
+            (self._solvers[order.arm], version),
+            (self.solved[order.instance], carried.get("instance_digest")),
+            (self.problems[order.instance], carried.get("problem_digest")),
+        ):
+            known.update([str(fact)] if fact else [])
 
     def document(self, campaign: Campaign) -> dict[str, Any]:
         """Return it for JSON; of an imported campaign, what its columns say."""
         if not self._solvers and "solver_version" in campaign.runs.columns:
-            rows = campaign.runs.select("arm", pl.col("solver_version").cast(pl.String)).unique().iter_rows()
-            for arm, version in rows:
-                self._solvers.setdefault(arm, set()).update(filter(None, [version]))
+            versions = campaign.runs.select("arm", pl.col("solver_version").cast(pl.String)).unique()
+            for arm, version in versions.filter(pl.col("solver_version") != "").iter_rows():
+                self._solvers[arm].add(version)
         solvers = {arm: ", ".join(sorted(versions)) for arm, versions in sorted(self._solvers.items()) if versions}
         return {
-            **{name: sorted(versions) for name, versions in self._versions.items()},
+            **{name: sorted(self._versions[name]) for name in _VERSIONS},
             "solvers": solvers,
             "checker": campaign.facts.get("checker"),
             "machines": [dict(facts) for facts in sorted(self._machines, key=_by_machine)],

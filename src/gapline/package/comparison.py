@@ -13,7 +13,7 @@ from gapline.campaign.campaign import Campaign
 from gapline.contract.tables import CELL
 from gapline.envelope.build import Envelopes, build_envelopes
 from gapline.errors import MixedScoresError, listing
-from gapline.package.conditions import Recorded, conditions, count_disturbed
+from gapline.package.conditions import RecordedFacts, conditions, count_disturbed
 from gapline.references.choice import LabelledSnapshot, label_reference
 from gapline.references.policy import Policy, analysis_snapshot
 from gapline.statistics.bootstrap import Bootstrap
@@ -47,15 +47,12 @@ def judge_agreement(old: Measured, new: Measured) -> Agreement:
     """
     if any(one.difference is None or one.low is None for one in (old, new)):
         return Agreement.NOT_TESTED
-    same = order_of(old.difference) == order_of(new.difference)
     if old.told_apart and new.told_apart:
         # By the intervals: one by bootstrap need not hold the difference that it is of.
-        return Agreement.AGREES if _side(old) == _side(new) else Agreement.CONTRADICTS
+        sides = [one.low is not None and one.low > 0 for one in (old, new)]
+        return Agreement.AGREES if sides[0] == sides[1] else Agreement.CONTRADICTS
+    same = order_of(old.difference) == order_of(new.difference)
     return Agreement.SAME_SIGN if same else Agreement.OTHER_SIGN
-
-
-def _side(told: Measured) -> bool:
-    return told.low is not None and told.low > 0
 
 
 def rank_agreement(old: Sequence[float], new: Sequence[float]) -> RankAgreement:
@@ -85,7 +82,7 @@ OLD, NEW = "there", "here"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Aligned:
+class StudyPair:
     """Both studies over the same cells; `lacking_old` and `lacking_new` of the planned ones have no run there or here.
 
     `horizons` says at which horizons both are scored, and what was announced where that differs.
@@ -99,7 +96,7 @@ class Aligned:
     horizons: str
 
 
-def align(old: Study, new: Study, /) -> Aligned:
+def align(old: Study, new: Study, /) -> StudyPair:
     """Restrict two studies to the cells that the new one plans and both ran.
 
     Raises
@@ -107,7 +104,8 @@ def align(old: Study, new: Study, /) -> Aligned:
     MixedScoresError
         Where they have no run in common, solved other files under one name, or read their runs under other choices.
     """
-    rows = [study.envelopes.runs.select(*CELL, "horizon", "announced").with_row_index("row") for study in (old, new)]
+    both = (old, new)
+    rows = [study.envelopes.runs.select(*CELL, "horizon", "announced").with_row_index("row") for study in both]
     shared = rows[0].join(rows[1], on=CELL, suffix="_new", maintain_order="left_right").sort(CELL)
     if not shared.height:
         raise MixedScoresError("expected runs that both studies have, got none of the same arm, instance and seed")
@@ -117,10 +115,8 @@ def align(old: Study, new: Study, /) -> Aligned:
     planned = new.cells.select(CELL)
     cells = planned.join(shared.select(CELL, state=pl.lit("done")), on=CELL, how="left", maintain_order="left")
     cells = cells.with_columns(pl.col("state").fill_null("missing"))
-    sides = [
-        _narrow(study, shared[column].to_list(), shorter.to_numpy())
-        for study, column in ((old, "row"), (new, "row_new"))
-    ]
+    indices = (shared["row"].to_list(), shared["row_new"].to_list())
+    sides = [_narrow(study, index, shorter.to_numpy()) for study, index in zip(both, indices, strict=True)]
     references = _references(old, new, sides)
     pairs = tuple(pair for pair in old.declared if set(pair) <= set(shared["arm"]) and pair in new.declared)
     narrowed = [
@@ -138,12 +134,12 @@ def align(old: Study, new: Study, /) -> Aligned:
             planned=cells,
             coverage=count_cells(envelopes.runs, cells, entry.label, planned=True, filled=False, removed=0),
         )
-        for study, (campaign, envelopes), entry in zip((old, new), sides, references, strict=True)
+        for study, (campaign, envelopes), entry in zip(both, sides, references, strict=True)
     ]
     arm = str(shared["arm"][0])
     refuse_other_question(*(Side(name, arm, study) for name, study in zip((OLD, NEW), narrowed, strict=True)))
     lacking = [planned.join(frame, on=CELL, how="anti").height for frame in rows]
-    return Aligned(narrowed[0], narrowed[1], planned.height, lacking[0], lacking[1], _horizon_words(shared, shorter))
+    return StudyPair(narrowed[0], narrowed[1], planned.height, lacking[0], lacking[1], _horizon_words(shared, shorter))
 
 
 def _narrow(study: Study, rows: list[int], horizons: np.ndarray) -> tuple[Campaign, Envelopes]:
@@ -160,9 +156,7 @@ def _narrow(study: Study, rows: list[int], horizons: np.ndarray) -> tuple[Campai
     return campaign, build_envelopes(campaign, horizon=horizons, transform=scale, unchecked=unchecked, allow_empty=True)
 
 
-def _references(
-    old: Study, new: Study, sides: list[tuple[Campaign, Envelopes]]
-) -> tuple[LabelledSnapshot, LabelledSnapshot]:
+def _references(old: Study, new: Study, sides: list[tuple[Campaign, Envelopes]]) -> list[LabelledSnapshot]:
     """Return what both are read against: the declared snapshot, or one that is folded from the runs of both."""
     entries = [study.references[0] for study in (old, new)]
     if all(entry.policy == Policy.ANALYSIS for entry in entries):
@@ -172,22 +166,21 @@ def _references(
         name = f"{stored.name if stored else 'campaign'} + both campaigns"
         both = analysis_snapshot(first, sides[1][1], tolerance=old.tolerance, name=name)
         entries = [replace(entry, snapshot=both) for entry in entries]
-    found = [
+    return [
         LabelledSnapshot(entry.snapshot, label_reference(entry.snapshot, envelopes, policy=entry.policy))
         for entry, (_, envelopes) in zip(entries, sides, strict=True)
     ]
-    return found[0], found[1]
 
 
 def _refuse_other_instances(old: Study, new: Study, shared: pl.DataFrame) -> None:
     frames = [study.envelopes.runs for study in (old, new)]
     if any("instance_digest" not in frame.columns for frame in frames):
         return
-    seen = [
+    one, two = (
         frame.join(shared.select(CELL), on=CELL, how="semi").select("instance", "instance_digest").drop_nulls().unique()
         for frame in frames
-    ]
-    joined = seen[0].join(seen[1], on="instance", suffix="_new")
+    )
+    joined = one.join(two, on="instance", suffix="_new")
     other = joined.filter(pl.col("instance_digest") != pl.col("instance_digest_new"))["instance"].unique().sort()
     if len(other):
         raise MixedScoresError(f"expected the same instance files there and here, got others of {listing(other)}")
@@ -196,11 +189,11 @@ def _refuse_other_instances(old: Study, new: Study, shared: pl.DataFrame) -> Non
 def _horizon_words(shared: pl.DataFrame, shorter: pl.Series) -> str:
     """Say at which horizons both are scored, and on which ones the scores are conditional where these differ."""
     scored = f"scored at {_seconds(shorter)}"
-    told = [shared["announced"], shared["announced_new"]]
-    if (told[0].eq_missing(told[1])).all() and told[0].eq_missing(shorter).all():
+    there, here = shared["announced"], shared["announced_new"]
+    if there.eq_missing(here).all() and there.eq_missing(shorter).all():
         return scored
     return (
-        f"{scored}; announced to the solvers: {_seconds(told[0])} there, {_seconds(told[1])} here: "
+        f"{scored}; announced to the solvers: {_seconds(there)} there, {_seconds(here)} here: "
         "a score is conditional on the announced horizon"
     )
 
@@ -218,7 +211,7 @@ def compare_studies(
     new: Study,
     /,
     *,
-    recorded: tuple[Recorded, Recorded] = (Recorded(), Recorded()),
+    recorded: tuple[RecordedFacts, RecordedFacts] = (RecordedFacts(), RecordedFacts()),
     origin: Origin | None = None,
 ) -> Replicated:
     """Compare two studies of one plan on the runs that both have, under one reading and against one reference.
@@ -233,30 +226,27 @@ def compare_studies(
         Where the two answer different questions, or have no run in common.
     """
     both = align(old, new)
-    pairs = both.old.declared or tuple(combinations(both.old.ranked_arms, 2))
-    tested = [_contrasts(study, pairs) for study in (both.old, both.new)]
     first = both.old
-    notes = [f"{name}: {note}" for name, one in zip((OLD, NEW), tested, strict=True) if one for note in one.notes()]
-    notes += [
-        f"{name}: no intervals, {study.no_intervals}"
-        for name, study in ((OLD, both.old), (NEW, both.new))
-        if study.no_intervals
-    ]
-    policies = [study.references[0].policy for study in (both.old, both.new)]
+    pairs = first.declared or tuple(combinations(first.ranked_arms, 2))
+    sides = [(name, study, _contrasts(study, pairs)) for name, study in ((OLD, first), (NEW, both.new))]
+    tested = [one for _, _, one in sides]
+    notes = [f"{name}: {note}" for name, _, one in sides if one for note in one.notes()]
+    notes += [f"{name}: no intervals, {study.no_intervals}" for name, study, _ in sides if study.no_intervals]
+    policies = [study.references[0].policy for _, study, _ in sides]
     if policies[0] != policies[1]:
         notes.append(f"the reference is {policies[0]} for the runs there and {policies[1]} for those here")
-    for name, study in ((OLD, both.old), (NEW, both.new)):
-        if disturbed := count_disturbed(study):
-            notes.append(
-                f"{name}: {disturbed:,} of {len(study.envelopes):,} runs were disturbed by other work on the machine; "
-                "a shift may come from that"
-            )
+    notes += [
+        f"{name}: {disturbed:,} of {len(study.envelopes):,} runs were disturbed by other work on the machine; "
+        "a shift may come from that"
+        for name, study, _ in sides
+        if (disturbed := count_disturbed(study))
+    ]
     alarms = [f"{name}: {alarm}" for name, study in ((OLD, old), (NEW, new)) for alarm in study.alarms]
     return Replicated(
         conclusions=tuple(_conclusion(pair, *tested, declared=pair in first.declared) for pair in pairs),
         ranks=_ranks(both),
         shifts=tuple(shift for arm in sorted(set(first.envelopes.runs["arm"])) for shift in _shifts(both, arm)),
-        conditions=conditions(both.old, both.new, recorded),
+        conditions=conditions(first, both.new, recorded),
         runs=len(first.envelopes),
         planned=both.planned,
         lacking_old=both.lacking_old,
@@ -303,43 +293,31 @@ def _measured(pair: Pair, tested: Contrasts | None) -> Measured:
     return Measured(**{name: row[name] for name in Measured.__struct_fields__})
 
 
-def _ranks(both: Aligned) -> RankAgreement:
+def _ranks(both: StudyPair) -> RankAgreement:
     kernel = both.old.kernels[0]
     means = [dict(study.summary.frame.select("arm", kernel).iter_rows()) for study in (both.old, both.new)]
     arms = [arm for arm in both.old.ranked_arms if all(side[arm] is not None for side in means)]
     return rank_agreement(*([float(side[arm]) for arm in arms] for side in means))
 
 
-def _shifts(both: Aligned, arm: str) -> Iterator[Shift]:
+def _shifts(both: StudyPair, arm: str) -> Iterator[Shift]:
     """Yield how an arm moved: over all panels, then in each; a descriptive arm without intervals."""
-    tier = 2 if arm in both.old.tier_two else 1
     lead = both.old
+    tier = 2 if arm in lead.tier_two else 1
     try:
-        boot = Bootstrap(
-            paired_scores(Side(OLD, arm, both.old), Side(NEW, arm, both.new)),
-            weighting=lead.weighting,
-            draws=lead.draws,
-            seed=lead.seed,
-        )
+        scores = paired_scores(Side(OLD, arm, lead), Side(NEW, arm, both.new))
+        boot = Bootstrap(scores, weighting=lead.weighting, draws=lead.draws, seed=lead.seed)
     except MixedScoresError:
         # Some run has no score under this kernel; why is said once for all arms.
         return
     whole = boot.difference("2", "1")
     judged = whole.judge(method=lead.interval, level=lead.level)
-    rows: list[dict[str, Any]] = [
-        {"panel": None, "instances": whole.instances, "first": finite_or_none(whole.parts[1])}
-        | {"second": finite_or_none(whole.parts[0]), "difference": finite_or_none(whole.value)}
-        | {"low": judged.low, "high": judged.high, "reason": judged.reason}
-    ]
-    for row in [*rows, *panel_differences(boot, lead.interval, lead.level).iter_rows(named=True)]:
-        tests = {name: row[name] for name in ("low", "high", "reason")}
-        tests["verdict"] = None if row["low"] is None else verdict(row["low"], row["high"])
-        yield Shift(
-            arm=arm,
-            tier=tier,
-            **{name: row[name] for name in ("panel", "instances")},
-            old=row["first"],
-            new=row["second"],
-            shift=row["difference"],
-            **(tests if tier == 1 else {}),
-        )
+    numbers = map(finite_or_none, (whole.parts[1], whole.parts[0], whole.value))
+    rows: list[tuple[Any, ...]] = [(None, whole.instances, *numbers, judged.low, judged.high, judged.reason)]
+    columns = ("panel", "instances", "first", "second", "difference", "low", "high", "reason")
+    rows += panel_differences(boot, lead.interval, lead.level).select(columns).iter_rows()
+    for panel, instances, old, new, shift, low, high, reason in rows:
+        tests: dict[str, Any] = {"low": low, "high": high, "reason": reason}
+        tests["verdict"] = None if low is None else verdict(low, high)
+        shown = tests if tier == 1 else {}
+        yield Shift(arm=arm, tier=tier, panel=panel, instances=instances, old=old, new=new, shift=shift, **shown)

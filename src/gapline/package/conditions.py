@@ -22,16 +22,16 @@ _FACTS = {"processor": MACHINE, "cores": MACHINE, "memory": MACHINE, "system": M
 
 
 @dataclass(slots=True)
-class Recorded:
+class RecordedFacts:
     """What the orders of a study's runs say of machine and versions, and of the files of each arm, by their digests."""
 
     facts: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     programs: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
 
-def read_recorded(study: Path) -> Recorded:
+def read_recorded(study: Path) -> RecordedFacts:
     """Read the orders in the journals of a study; one that cannot be read says nothing."""
-    found = Recorded()
+    found = RecordedFacts()
     for cell in cells_of(study):
         for attempt in attempts_of(cell):
             try:
@@ -46,56 +46,32 @@ def read_recorded(study: Path) -> Recorded:
 
 
 def conditions(
-    old: Study, new: Study, said: tuple[Recorded, Recorded] = (Recorded(), Recorded()), /
+    old: Study, new: Study, said: tuple[RecordedFacts, RecordedFacts] = (RecordedFacts(), RecordedFacts()), /
 ) -> tuple[Condition, ...]:
     """Return the facts of the compared runs, those that are alike too: who reads wants to know what was looked at."""
     runs = (old.envelopes.runs, new.envelopes.runs)
-    rows = [Condition(kind=MACHINE, what="machine", old=_words(runs[0], "machine"), new=_words(runs[1], "machine"))]
-    for name, kind in _FACTS.items():
-        one, two = (_joined(record.facts.get(name, ())) for record in said)
-        rows.append(Condition(kind=kind, what=name, old=one, new=two))
+    rows: list[tuple[str, ...]] = [(MACHINE, "machine", *(_words(frame, "machine") for frame in runs))]
+    rows += [(kind, name, *(_joined(record.facts.get(name, ())) for record in said)) for name, kind in _FACTS.items()]
     for arm in sorted(set(runs[0]["arm"])):
         mine = [frame.filter(pl.col("arm") == arm) for frame in runs]
-        one, two = (" ".join(filter(None, (_words(f, "solver"), _words(f, "solver_version")))) for f in mine)
-        rows.append(Condition(kind=VERSIONS, what=f"solver of {arm}", old=one, new=two))
-        rows.append(
-            Condition(
-                kind=VERSIONS, what=f"threads of {arm}", old=_words(mine[0], "threads"), new=_words(mine[1], "threads")
-            )
-        )
-        one, two = (_joined(record.programs.get(arm, ())) for record in said)
-        if one != two and one and two:
-            rows.append(Condition(kind=VERSIONS, what=f"files of {arm}", old=_short(one), new=_short(two)))
-    rows.append(Condition(kind=VERSIONS, what="checker", old=old.checker or "", new=new.checker or ""))
-    rows += _fairness(
-        *(summarise_fairness(frame.iter_rows(named=True)) for frame in runs if "disturbed" in frame.columns)
-    )
-    return tuple(row for row in rows if row.old or row.new)
+        solvers = (" ".join(filter(None, (_words(frame, "solver"), _words(frame, "solver_version")))) for frame in mine)
+        rows.append((VERSIONS, f"solver of {arm}", *solvers))
+        rows.append((VERSIONS, f"threads of {arm}", *(_words(frame, "threads") for frame in mine)))
+        files = [record.programs.get(arm, set()) for record in said]
+        if all(files) and files[0] != files[1]:
+            rows.append((VERSIONS, f"files of {arm}", *(_joined(one[:19] for one in sorted(some)) for some in files)))
+    rows.append((VERSIONS, "checker", old.checker or "", new.checker or ""))
+    # Only runs that gapline supervised record how they were disturbed.
+    if all("disturbed" in frame.columns for frame in runs):
+        fairness = [summarise_fairness(frame.iter_rows(named=True)) for frame in runs]
+        rows += [(FAIRNESS, what, *map(words, fairness)) for what, words in _FAIRNESS]
+    return tuple(Condition(kind=kind, what=what, old=one, new=two) for kind, what, one, two in rows if one or two)
 
 
 def count_disturbed(study: Study) -> int:
     """Return how many runs others disturbed, as far as anybody looked."""
     runs = study.envelopes.runs
     return 0 if "disturbed" not in runs.columns else runs.filter(pl.col("disturbed").fill_null("") != "").height
-
-
-def _fairness(*both: Fairness) -> Iterable[Condition]:
-    # Only runs that gapline supervised record how they were disturbed.
-    if len(both) < 2:
-        return
-    facts: tuple[tuple[str, Callable[[Fairness], str]], ...] = (
-        (DISTURBED, lambda one: f"{one.disturbed} of {one.runs}"),
-        ("pinned runs", lambda one: f"{one.pinned} of {one.runs}"),
-        ("CPU share, median", lambda one: _number(one.cpu_share, 1, "")),
-        ("others' share of the cores, worst", lambda one: _number(one.foreign_share, 100, " %")),
-        ("jitter of the stamps, worst", lambda one: _number(one.jitter, 1000, " ms")),
-        ("overshoot, worst", lambda one: _number(one.overshoot, 1000, " ms")),
-        ("governor", lambda one: _joined(one.governors)),
-        ("boost", lambda one: _joined(one.boost)),
-        ("limits kept by", lambda one: _joined(name.partition(":")[0] for name in one.limits)),
-    )
-    for what, words in facts:
-        yield Condition(kind=FAIRNESS, what=what, old=words(both[0]), new=words(both[1]))
 
 
 def _number(value: float | None, factor: float, unit: str) -> str:
@@ -110,5 +86,14 @@ def _joined(values: Iterable[str]) -> str:
     return " and ".join(sorted(set(values)))
 
 
-def _short(digests: str) -> str:
-    return " and ".join(digest[:19] for digest in digests.split(" and "))
+_FAIRNESS: tuple[tuple[str, Callable[[Fairness], str]], ...] = (
+    (DISTURBED, lambda one: f"{one.disturbed} of {one.runs}"),
+    ("pinned runs", lambda one: f"{one.pinned} of {one.runs}"),
+    ("CPU share, median", lambda one: _number(one.cpu_share, 1, "")),
+    ("others' share of the cores, worst", lambda one: _number(one.foreign_share, 100, " %")),
+    ("jitter of the stamps, worst", lambda one: _number(one.jitter, 1000, " ms")),
+    ("overshoot, worst", lambda one: _number(one.overshoot, 1000, " ms")),
+    ("governor", lambda one: _joined(one.governors)),
+    ("boost", lambda one: _joined(one.boost)),
+    ("limits kept by", lambda one: _joined(name.partition(":")[0] for name in one.limits)),
+)

@@ -1,17 +1,17 @@
 """The file of a package, .zip or .tar.zst: the same members give the same bytes, with their digests."""
 
-import hashlib
 import os
 import tarfile
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from gapline.campaign.store import file_digest
 from gapline.contract.layout import SUFFIXES, SUMS
 from gapline.errors import EnvironmentLacksError, UsageError, import_extra
 from gapline.files.archives import write_zip
 from gapline.files.atomic_write import refuse_no_file, write_atomically
-from gapline.files.digests import directory_identifier, sums_text
+from gapline.files.digests import blob_hash, sums_text
 from gapline.files.open_file import open_regular
 
 # 1980-01-01, the first date that a zip can state: the same in both.
@@ -21,13 +21,7 @@ Tell = Callable[[int, int], object]
 
 
 def check_target(target: Path, *, stored: bool = False) -> str:
-    """Return the suffix of a file to be written, before anything is done for it.
-
-    Raises
-    ------
-    UsageError, EnvironmentLacksError
-        When its name is not that of a package, or what packs it is not installed.
-    """
+    """Return the suffix of a file to be written; refuse other names, and formats of which the library is missing."""
     suffix = next((suffix for suffix in SUFFIXES if target.name.endswith(suffix)), None)
     if suffix is None or target.name == suffix:
         raise UsageError(f"{target}: expected a name that ends in {' or '.join(SUFFIXES)}, got {target.name!r}")
@@ -79,44 +73,17 @@ def _member(name: str, source: Any, *, executable: bool) -> tarfile.TarInfo:
     return member
 
 
-_BITE = 1 << 20
-
-
-class Fingerprint(NamedTuple):
-    """The sha256 of a file, and the hash that git gives it."""
-
-    sha256: str
-    blob: bytes
-
-
-def fingerprint(path: Path) -> Fingerprint:
-    """Read a file once and return both of its hashes."""
-    with open_regular(path) as stream:
-        size = os.fstat(stream.fileno()).st_size
-        # git chose SHA-1; what is verified are the sha256 sums beside it.
-        sha256, blob = hashlib.sha256(), hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
-        while piece := stream.read(_BITE):
-            sha256.update(piece)
-            blob.update(piece)
-    return Fingerprint(f"sha256:{sha256.hexdigest()}", blob.digest())
-
-
-def staged_files(folder: Path) -> list[str]:
+def list_members(folder: Path) -> list[str]:
     """Return the names of all files of a folder, sorted."""
-    found: list[str] = []
-    for place, _, files in os.walk(folder):
-        inside = Path(place).relative_to(folder)
-        found += [(inside / name).as_posix() for name in files]
-    return sorted(found)
+    return sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if not file.is_dir())
 
 
-def write_sums(folder: Path, names: Iterable[str]) -> dict[str, Fingerprint]:
-    """Write the list of sums of a folder's files; return what every file is known by, the list included."""
-    found = {name: fingerprint(folder / name) for name in names if name != SUMS}
-    (folder / SUMS).write_text(sums_text({name: one.sha256 for name, one in found.items()}), encoding="utf-8")
-    return found | {SUMS: fingerprint(folder / SUMS)}
-
-
-def swhid_of(files: Mapping[str, Fingerprint], executable: Collection[str]) -> str:
-    """Return the SWHID of a directory with these files."""
-    return directory_identifier({name: (one.blob, name in executable) for name, one in files.items()})
+def write_sums(folder: Path) -> dict[str, bytes]:
+    """Write the list of sums of a folder's files; return git's hash of every file, the list included."""
+    names = [name for name in list_members(folder) if name != SUMS]
+    (folder / SUMS).write_text(sums_text({name: file_digest(folder / name) for name in names}), encoding="utf-8")
+    hashes = {}
+    for name in (*names, SUMS):
+        with open_regular(folder / name) as stream:
+            hashes[name] = blob_hash(stream, os.fstat(stream.fileno()).st_size)
+    return hashes

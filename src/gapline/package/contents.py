@@ -30,15 +30,15 @@ from gapline.contract.layout import (
 )
 from gapline.contract.user_code import code_file
 from gapline.errors import IntegrityError, UsageError, listing
+from gapline.files.archives import clashing_names, wrong_name
 from gapline.files.open_file import read_document
 from gapline.journal.register import read_register
-from gapline.package.left_out import LINK, LeftOut, is_hidden, list_left_out, odd_file, walk_files
-from gapline.references.diff import index_snapshots
-from gapline.references.snapshot import Snapshot
+from gapline.package.excluded_files import LINK, ExcludedFile, is_hidden, list_excluded, odd_file, walk_files
+from gapline.references.snapshot import Snapshot, index_snapshots
 from gapline.solvers import program_files
 
 
-def with_imports(files: Iterable[Path], folder: Path) -> set[Path]:
+def imported_files(files: Iterable[Path], folder: Path) -> set[Path]:
     """Return Python files of a folder and those of it that they import, directly or through each other.
 
     A module is looked for beside the file that imports it and in the folder itself, as Python does for a program and
@@ -89,20 +89,114 @@ NOT_STATED = "not stated"
 
 @dataclass(slots=True)
 class Contents:
-    """Files of the study by their names in the package, instances by name, digests of snapshots, what is left out.
+    """Files of the study by their names in the package, instances by name, digests of snapshots, what is excluded.
 
     `programs` are the files that commands, options, checkers and kernels of the contract name, and what these import.
     """
 
+    study: Path
+    contract: Contract
     files: dict[str, Path] = field(default_factory=dict)
     instances: dict[str, PackedInstance] = field(default_factory=dict)
     snapshots: dict[str, str] = field(default_factory=dict)
-    left_out: list[LeftOut] = field(default_factory=list)
+    left_out: list[ExcludedFile] = field(default_factory=list)
     programs: list[str] = field(default_factory=list)
 
     def executable(self, name: str) -> bool:
         """Say whether a file of the user's can be executed; those that we write cannot."""
         return name in self.files and bool(self.files[name].stat().st_mode & 0o100)
+
+    def add(self, *names: str) -> None:
+        """Add files of the study."""
+        for name in names:
+            normal = os.path.normpath(name)
+            if Path(name).is_absolute() or normal.startswith(".."):
+                raise UsageError(
+                    f"{self.study / CONTRACT_FILE}: expected files in the study directory, got {name!r}, which lies "
+                    "elsewhere",
+                    hint="copy it into the study and name it there; --without-instances leaves instances out",
+                )
+            self.files[normal] = self.study / name
+
+    def add_instances(self, *, include: bool) -> None:
+        """Add the instances, or why they are not there."""
+        study, contract = self.study, self.contract
+        register = read_register(study)
+        registered = register.entries[-1].instances if register.entries else {}
+        elsewhere = contract.study.instances_source or self._store() or NOT_STATED
+        for one in contract.instances:
+            file = study / one.path
+            there = file.is_file()
+            digest = file_digest(file) if there else registered.get(one.name)
+            included = there and include
+            further = [os.path.relpath(path, study) for path in files_beside(file, study)] if there else []
+            beside = {name: file_digest(study / name) for name in further}
+            where = None if included else one.source or elsewhere
+            self.instances[one.name] = PackedInstance(one.path, digest, included, where, beside)
+            if included:
+                self.add(one.path, *further)
+                continue
+            why = "instances are left out as asked; package.json has its digest"
+            if not there:
+                gone = "it is a symbolic link that leads nowhere" if file.is_symlink() else "there is no such file"
+                why = f"the contract names it, and {gone}"
+            self.left_out += [ExcludedFile(name, why) for name in (one.path, *further)]
+
+    def _store(self) -> str | None:
+        """Return where the snapshot of the contract was frozen from, which is where its instances are."""
+        path = self.contract.reference.snapshot
+        if path is None or not (self.study / path).is_file():
+            return None
+        store = Snapshot.load(self.study / path).store
+        return ", ".join(filter(None, (store.url, store.version, store.swhid))) if store.url else None
+
+    def add_programs(self) -> None:
+        """Add lists of instances, programs, checkers and code of the study that its contract names."""
+        study, contract = self.study, self.contract
+        data = tomllib.loads(read_document(study / CONTRACT_FILE).decode("utf-8"))
+        self.add(*(entry.csv for entry in ContractFile.model_validate(data).instances if entry.csv))
+        programs = {path for arm in contract.arms for path in program_files(arm, study)}
+        names = [*contract.score.kernels, *contract.score.statistics, contract.score.weight]
+        if checker := contract.objective.checker:
+            names.append(checker)
+            kind, _, command = checker.partition(":")
+            programs |= {study / word for word in (shlex.split(command) if kind == "command" else ())}
+        code = {file for name in names if (file := code_file(name, study)) is not None}
+        for path in programs:
+            name = _inside(path, study)
+            # A program of the system is no file of the study.
+            if name is None or not path.is_file():
+                continue
+            # An argument such as .env or .venv/bin/python is no wish to publish it.
+            why = LINK if odd_file(study, path) else "a hidden file" if is_hidden(Path(name)) else None
+            if why is None:
+                code.add(path)
+            else:
+                excluded = ExcludedFile(name, f"{why}; a command or an option of the contract names it")
+                self.left_out += [] if excluded in self.left_out else [excluded]
+        found = (_inside(path, study) for path in imported_files(code, study))
+        self.programs = sorted(name for name in found if name is not None)
+        self.add(*self.programs)
+
+    def add_snapshots(self) -> None:
+        """Add the contract's snapshot, all of `references/`, and parents that lie beside the contract's."""
+        study, named = self.study, self.contract.reference.snapshot
+        names = [named] if named is not None and (study / named).is_file() else []
+        parent = Snapshot.load(study / names[0]).parent if names else None
+        # Those that the contract does not name are taken because they lie there: a link is not, nor a hidden file.
+        lying = [path for paths in index_snapshots([study / REFERENCES]).values() for path in paths]
+        lying = [path for path in lying if not is_hidden(path.relative_to(study)) and odd_file(study, path) is None]
+        names += [path.relative_to(study).as_posix() for path in lying]
+        beside = {} if parent is None else index_snapshots([(study / str(named)).parent])
+        while parent is not None and parent in beside:
+            names.append(Path(os.path.relpath(beside[parent][0], study)).as_posix())
+            parent = Snapshot.load(beside[parent][0]).parent
+        if (study / CAMPAIGN / CARRIED_REFERENCES).is_file():
+            names.append(f"{CAMPAIGN}/{CARRIED_REFERENCES}")
+        for name in dict.fromkeys(map(os.path.normpath, names)):
+            # Loading verifies the digest that it states.
+            self.snapshots[name] = Snapshot.load(study / name).digest
+            self.add(name)
 
 
 def find_contents(
@@ -114,121 +208,33 @@ def find_contents(
     copies: Iterable[str] = (),
     beside: Iterable[Path] = (),
 ) -> Contents:
-    """Find the files of a study that its contract names; those in `beside` are not listed as left out.
+    """Find the files of a study that its contract names; those in `beside` are not listed as excluded.
 
-    Raises
-    ------
-    IntegrityError
-        When a snapshot or the register does not verify.
-    UsageError
-        When a file lies outside of the study, or its name cannot be that of a member.
+    Refused are snapshots and registers that do not verify, files elsewhere, and names that no member can have.
     """
-    found = Contents()
-    _add(found, study, CONTRACT_FILE)
-    read_register(study)
+    found = Contents(study, contract)
+    found.add(CONTRACT_FILE)
     if (study / JOURNALS / REGISTER).is_file():
-        _add(found, study, f"{JOURNALS}/{REGISTER}")
-    _add_instances(found, study, contract, include=not without_instances)
-    _add_programs(found, study, contract)
-    _add_snapshots(found, study, contract)
-    for name in _also(study, also):
-        _add(found, study, name)
+        found.add(f"{JOURNALS}/{REGISTER}")
+    found.add_instances(include=not without_instances)
+    found.add_programs()
+    found.add_snapshots()
+    found.add(*_fitting(study, also))
     _refuse_names(study, found.files)
     known = [name for one in found.instances.values() for name in (one.path, *one.beside)]
-    named = [*found.files, *map(os.path.normpath, known)]
-    told = {one.path for one in found.left_out}
-    others = list_left_out(study, named, copies=copies, beside=beside)
-    found.left_out += [one for one in others if one.path not in told]
-    found.left_out.sort()
+    others = list_excluded(study, [*found.files, *map(os.path.normpath, known)], copies=copies, beside=beside)
+    listed = {one.path for one in found.left_out}
+    found.left_out = sorted([*found.left_out, *(one for one in others if one.path not in listed)])
     return found
 
 
 def refuse_odd_files(study: Path, files: Iterable[Path]) -> None:
-    """Refuse files of the study that are symbolic links, lie behind one, or are pipes or devices.
-
-    Raises
-    ------
-    UsageError
-        With each of them, and where it leads.
-    """
+    """Refuse files of the study that are symbolic links, lie behind one, or are pipes or devices."""
     if odd := sorted({found for file in files if (found := odd_file(study, file)) is not None}):
         raise UsageError(
             f"{study}: only regular files of the study directory can be packed, not {listing(odd)}",
             hint="replace each link by a copy of what it points to; --without-instances leaves instances out",
         )
-
-
-def _add(found: Contents, study: Path, name: str) -> None:
-    normal = os.path.normpath(name)
-    if Path(name).is_absolute() or normal.startswith(".."):
-        raise UsageError(
-            f"{study / CONTRACT_FILE}: expected files in the study directory, got {name!r}, which lies elsewhere",
-            hint="copy it into the study and name it there; --without-instances leaves instances out",
-        )
-    found.files[normal] = study / name
-
-
-def _add_instances(found: Contents, study: Path, contract: Contract, *, include: bool) -> None:
-    register = read_register(study)
-    registered = register.entries[-1].instances if register.entries else {}
-    stores = _stores(study, contract)
-    for one in contract.instances:
-        file = study / one.path
-        there = file.is_file()
-        digest = file_digest(file) if there else registered.get(one.name)
-        included = there and include
-        where = None if included else one.source or contract.study.instances_source or stores or NOT_STATED
-        further = [os.path.relpath(path, study) for path in files_beside(file, study)] if there else []
-        beside = {name: file_digest(study / name) for name in further}
-        found.instances[one.name] = PackedInstance(one.path, digest, included, where, beside)
-        if included:
-            for name in (one.path, *further):
-                _add(found, study, name)
-        elif there:
-            asked = "instances are left out as asked; package.json has its digest"
-            found.left_out += [LeftOut(name, asked) for name in (one.path, *further)]
-        else:
-            gone = "it is a symbolic link that leads nowhere" if file.is_symlink() else "there is no such file"
-            found.left_out.append(LeftOut(one.path, f"the contract names it, and {gone}"))
-
-
-def _stores(study: Path, contract: Contract) -> str | None:
-    """Return where the snapshot of the contract was frozen from, which is where its instances are."""
-    path = contract.reference.snapshot
-    if path is None or not (study / path).is_file():
-        return None
-    store = Snapshot.load(study / path).store
-    words = [store.url or "", store.version or "", store.swhid or ""]
-    return ", ".join(word for word in words if word) if store.url else None
-
-
-def _add_programs(found: Contents, study: Path, contract: Contract) -> None:
-    """Add lists of instances, programs, checkers and code of the study that its contract names."""
-    data = tomllib.loads(read_document(study / CONTRACT_FILE).decode("utf-8"))
-    for entry in ContractFile.model_validate(data).instances:
-        if entry.csv:
-            _add(found, study, entry.csv)
-    programs = {path for arm in contract.arms for path in program_files(arm, study)}
-    names = [*contract.score.kernels, *contract.score.statistics, contract.score.weight]
-    if checker := contract.objective.checker:
-        names.append(checker)
-        kind, _, command = checker.partition(":")
-        programs |= {study / word for word in (shlex.split(command) if kind == "command" else ())}
-    code = {file for name in names if (file := code_file(name, study)) is not None}
-    # A program of the system is no file of the study.
-    there = {name: path for path in programs if path.is_file() and (name := _inside(path, study)) is not None}
-    for name, path in there.items():
-        # An argument such as .env or .venv/bin/python is no wish to publish it.
-        why = LINK if odd_file(study, path) else "a hidden file" if is_hidden(Path(name)) else None
-        if why is None:
-            code.add(path)
-        else:
-            found.left_out.append(LeftOut(name, f"{why}; a command or an option of the contract names it"))
-    for path in with_imports(code, study):
-        if (name := _inside(path, study)) is not None:
-            found.programs.append(name)
-            _add(found, study, name)
-    found.programs.sort()
 
 
 def _inside(path: Path, study: Path) -> str | None:
@@ -237,62 +243,32 @@ def _inside(path: Path, study: Path) -> str | None:
     return file.relative_to(folder).as_posix() if file.is_relative_to(folder) else None
 
 
-def _add_snapshots(found: Contents, study: Path, contract: Contract) -> None:
-    """Add the contract's snapshot, all of `references/`, and parents that lie beside the contract's."""
-    named = contract.reference.snapshot
-    names = [named] if named is not None and (study / named).is_file() else []
-    index = index_snapshots([study / REFERENCES])
-    # Those that the contract does not name are taken because they lie there: a link is not, nor a hidden file.
-    lying = [path for paths in index.values() for path in paths if not is_hidden(path.relative_to(study))]
-    names += [path.relative_to(study).as_posix() for path in lying if odd_file(study, path) is None]
-    if named is not None:
-        beside = index_snapshots([(study / named).parent])
-        parent: str | None = Snapshot.load(study / named).parent if names[:1] == [named] else None
-        while parent is not None and parent in beside:
-            names.append(Path(os.path.relpath(beside[parent][0], study)).as_posix())
-            parent = Snapshot.load(beside[parent][0]).parent
-    if (study / CAMPAIGN / CARRIED_REFERENCES).is_file():
-        names.append(f"{CAMPAIGN}/{CARRIED_REFERENCES}")
-    for name in dict.fromkeys(map(os.path.normpath, names)):
-        # Loading verifies the digest that it states.
-        found.snapshots[name] = Snapshot.load(study / name).digest
-        _add(found, study, name)
-
-
-def _also(study: Path, patterns: Sequence[str]) -> list[str]:
-    """Return the files of the study that were asked for by pattern."""
+def _fitting(study: Path, patterns: Sequence[str]) -> Iterator[str]:
+    """Yield the files of the study that were asked for by pattern."""
     names = [name for name, _ in walk_files(study)] if patterns else []
-    found: dict[str, None] = {}
     for pattern in patterns:
         fitting = [name for name in names if fnmatchcase(name, pattern) or name.startswith(f"{pattern.rstrip('/')}/")]
         if not fitting:
             raise UsageError(f"--also: expected files of {study} that fit {pattern!r}, got none")
-        found |= dict.fromkeys(fitting)
-    return list(found)
+        yield from fitting
 
 
 def _refuse_names(study: Path, files: Iterable[str]) -> None:
     """Refuse names that no package can be opened with."""
-    folded: dict[str, str] = {}
-    wrong = []
-    for name in sorted(files):
-        if not name.isprintable() or "\\" in name or name[1:2] == ":":
-            wrong.append(f"{name!r} (no name for every system)")
-        elif name in OWN or name.startswith(f"{RESULTS}/"):
-            wrong.append(f"{name!r} (a name of the package's own)")
-        elif (twin := folded.setdefault(name.casefold(), name)) != name:
-            wrong.append(f"{name!r} ({twin!r} but for upper and lower case)")
+    names = sorted(files)
+    wrong = [(name, why) for name in names if (why := wrong_name(name)) is not None]
+    wrong += [(name, "a name of the package's own") for name in names if name in OWN or name.startswith(f"{RESULTS}/")]
+    wrong += [(name, f"{why}, but for upper and lower case") for name, why in clashing_names(names)]
     if wrong:
-        raise UsageError(
-            f"{study}: expected names that any system can unpack, got {listing(wrong)}", hint="rename them"
-        )
+        each = listing(f"{name!r} ({why})" for name, why in wrong)
+        raise UsageError(f"{study}: expected names that any system can unpack, got {each}", hint="rename them")
 
 
-def refuse_changed(contents: Contents, study: Path, problems: dict[str, set[str]], solved: dict[str, set[str]]) -> None:
+def refuse_changed(contents: Contents, problems: dict[str, set[str]], solved: dict[str, set[str]]) -> None:
     """Refuse instances that are not those that were solved: by their bytes, or by the problem in them."""
-    changed = []
+    study, changed = contents.study, []
     for name, one in contents.instances.items():
-        known = solved.get(name, set())
+        known = solved.get(name)
         if not known or one.digest is None or one.digest in known:
             continue
         if (study / one.path).is_file() and problem_digest_of(study / one.path) in problems.get(name, set()):

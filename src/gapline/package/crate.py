@@ -1,11 +1,11 @@
 """`ro-crate-metadata.json`: a package as an RO-Crate 1.1 with the profile Process Run Crate 0.5."""
 
+import codecs
 import json
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from gapline.contract.contract import Contract
 from gapline.contract.layout import (
     CAMPAIGN,
     CITATION,
@@ -20,12 +20,12 @@ from gapline.contract.layout import (
     SUMS,
     ZENODO,
 )
-from gapline.contract.metadata import Author, Related
+from gapline.contract.metadata import Author
 from gapline.contract.study_file import load_contract
 from gapline.files.archives import folder_files
 from gapline.files.atomic_write import write_atomically
 from gapline.journal.register import read_register
-from gapline.package.citation import description_of, title_of
+from gapline.package.documents import description_of, title_of
 from gapline.package.run_actions import Actions, Entity, path_id, refer, study_actions
 
 _BY_SUFFIX = {
@@ -64,10 +64,9 @@ def media_type(name: str, path: Path) -> str:
         head = stream.read(_LOOK)
     try:
         # The last character may be cut.
-        head.decode("utf-8") if len(head) < _LOOK else head[:-4].decode("utf-8", "strict")
-    except UnicodeDecodeError as error:
-        if len(head) < _LOOK or error.start < _LOOK - 8:
-            return "application/octet-stream"
+        codecs.getincrementaldecoder("utf-8")().decode(head, final=len(head) < _LOOK)
+    except UnicodeDecodeError:
+        return "application/octet-stream"
     return "application/octet-stream" if b"\0" in head else "text/plain"
 
 
@@ -101,32 +100,64 @@ _RELATIONS = {
 }
 
 
-def crate_document(folder: Path, contract: Contract | None = None) -> dict[str, Any]:
-    """Describe a folder that is laid out as a package; `contract` where it was read already."""
-    contract = contract or load_contract(folder)
-    people = [_person(author, place) for place, author in enumerate(contract.study.authors, 1)]
+def crate_document(folder: Path) -> dict[str, Any]:
+    """Describe a folder that is laid out as a package."""
+    contract = load_contract(folder)
+    study = contract.study
+    people = [_person(author, place) for place, author in enumerate(study.authors, 1)]
+    authors = refer(*(person["@id"] for person in people))
     # The format has no other word for who made the runs than those who say that the study is theirs.
-    agents = refer(*(person["@id"] for person in people))
-    actions = study_actions(folder, contract, agents)
+    actions = study_actions(folder, contract, authors)
     parts = list(_parts(folder, actions))
+    inside = {reference["@id"] for part in parts for reference in part.get("hasPart", ())}
+    licence = f"https://spdx.org/licenses/{study.licence}" if study.licence else ""
+    organisations = sorted({author.affiliation for author in study.authors if author.affiliation})
+    root: Entity = {
+        "@id": "./",
+        "@type": "Dataset",
+        "name": title_of(contract),
+        "description": description_of(contract),
+        "license": {"@id": licence} if licence else "not stated",
+        "conformsTo": refer(PROFILE),
+        "hasPart": refer(*sorted(part["@id"] for part in parts if part["@id"] not in inside)),
+        "mentions": refer(*sorted(actions.actions)),
+    }
+    optional = {
+        "datePublished": study.date or _last_moment(folder, actions),
+        "author": authors,
+        "keywords": ", ".join(study.keywords),
+        "version": study.version,
+    }
+    root |= {name: value for name, value in optional.items() if value}
+    for one in study.related:
+        root.setdefault(_RELATIONS.get(one.relation, "citation"), []).extend(refer(one.url))
     others: list[Entity] = [
         *people,
-        *_organisations(contract.study.authors),
-        *_licence(contract),
-        *(_related(one) for one in contract.study.related),
-        {"@id": PROFILE, "@type": "CreativeWork", "name": "Process Run Crate", "version": "0.5"},
+        *({"@id": _organisation_id(name), "@type": "Organization", "name": name} for name in organisations),
+        *([{"@id": licence, **_work(str(study.licence)), "identifier": study.licence}] if licence else []),
+        *(
+            {"@id": one.url, **_work(one.bare), "description": f"This study {one.relation} it (DataCite)"}
+            for one in study.related
+        ),
+        {"@id": PROFILE, **_work("Process Run Crate"), "version": "0.5"},
         *actions.programs.values(),
         *actions.absent.values(),
         *actions.actions.values(),
     ]
+    about: Entity = {
+        "@id": CRATE,
+        "@type": "CreativeWork",
+        "about": {"@id": "./"},
+        "conformsTo": {"@id": SPECIFICATION},
+    }
     entities = {one["@id"]: one for one in (*parts, *others)}
-    graph = [_descriptor(), _root(folder, contract, actions, parts), *(entities[name] for name in sorted(entities))]
+    graph = [about, root, *(entities[name] for name in sorted(entities))]
     return {"@context": CONTEXT, "@graph": [_compact(entity) for entity in graph]}
 
 
-def write_crate(folder: Path, contract: Contract | None = None) -> Path:
+def write_crate(folder: Path) -> Path:
     """Write the description of a folder into it."""
-    document = crate_document(folder, contract)
+    document = crate_document(folder)
     lines = ",\n".join(json.dumps(entity, ensure_ascii=False, separators=(",", ":")) for entity in document["@graph"])
     text = f'{{"@context":{json.dumps(document["@context"])},"@graph":[\n{lines}\n]}}\n'
     write_atomically(folder / CRATE, lambda stream: stream.write(text.encode("utf-8")))
@@ -138,37 +169,8 @@ def _compact(entity: Entity) -> Entity:
     return {name: value[0] if isinstance(value, list) and len(value) == 1 else value for name, value in entity.items()}
 
 
-def _descriptor() -> Entity:
-    return {
-        "@id": CRATE,
-        "@type": "CreativeWork",
-        "about": {"@id": "./"},
-        "conformsTo": {"@id": SPECIFICATION},
-    }
-
-
-def _root(folder: Path, contract: Contract, actions: Actions, parts: list[Entity]) -> Entity:
-    study = contract.study
-    inside = {reference["@id"] for part in parts for reference in part.get("hasPart", ())}
-    root: Entity = {
-        "@id": "./",
-        "@type": "Dataset",
-        "name": title_of(contract),
-        "description": description_of(contract),
-        "license": {"@id": _licence_url(study.licence)} if study.licence else "not stated",
-        "conformsTo": refer(PROFILE),
-        "hasPart": refer(*sorted(part["@id"] for part in parts if part["@id"] not in inside)),
-        "mentions": refer(*sorted(actions.actions)),
-    }
-    root |= {"datePublished": day} if (day := study.date or _last_moment(folder, actions)) else {}
-    root |= (
-        {"author": refer(*(_person_id(a, place) for place, a in enumerate(study.authors, 1)))} if study.authors else {}
-    )
-    root |= {"keywords": ", ".join(study.keywords)} if study.keywords else {}
-    root |= {"version": study.version} if study.version else {}
-    for one in study.related:
-        root.setdefault(_RELATIONS.get(one.relation, "citation"), []).extend(refer(one.url))
-    return root
+def _work(name: str) -> Entity:
+    return {"@type": "CreativeWork", "name": name}
 
 
 def _last_moment(folder: Path, actions: Actions) -> str | None:
@@ -183,13 +185,12 @@ def _parts(folder: Path, actions: Actions) -> Iterator[Entity]:
     """Yield the files, and the folders with what is in them."""
     named = actions.named
     within: dict[str, dict[str, Path]] = {}
-    for name, path in folder_files(folder).items():
-        assert isinstance(path, Path)
+    for name in folder_files(folder):
         top, slash, _ = name.partition("/")
         if slash:
-            within.setdefault(top, {})[name] = path
+            within.setdefault(top, {})[name] = folder / name
         elif name not in (CRATE, SUMS):
-            yield _file(name, path)
+            yield _file(name, folder / name)
     # It sums this description too, so it is written later, and its size is not known yet.
     yield {"@id": SUMS, "@type": "File", "name": SUMS, "description": _FILES[SUMS], "encodingFormat": "text/plain"}
     for top, files in sorted(within.items()):
@@ -216,13 +217,9 @@ def _file(name: str, path: Path) -> Entity:
     }
 
 
-def _person_id(author: Author, place: int) -> str:
-    return f"https://orcid.org/{author.orcid}" if author.orcid else f"#author/{place}"
-
-
 def _person(author: Author, place: int) -> Entity:
     facts = {
-        "@id": _person_id(author, place),
+        "@id": f"https://orcid.org/{author.orcid}" if author.orcid else f"#author/{place}",
         "@type": "Person" if author.is_person else "Organization",
         "name": author.full_name,
         "givenName": author.given,
@@ -235,26 +232,3 @@ def _person(author: Author, place: int) -> Entity:
 
 def _organisation_id(name: str) -> str:
     return "#organisation/" + path_id(name).replace("/", "%2F")
-
-
-def _organisations(authors: list[Author]) -> Iterator[Entity]:
-    for name in sorted({author.affiliation for author in authors if author.affiliation}):
-        yield {"@id": _organisation_id(name), "@type": "Organization", "name": name}
-
-
-def _licence_url(name: str) -> str:
-    return f"https://spdx.org/licenses/{name}"
-
-
-def _licence(contract: Contract) -> Iterator[Entity]:
-    if (name := contract.study.licence) is not None:
-        yield {"@id": _licence_url(name), "@type": "CreativeWork", "name": name, "identifier": name}
-
-
-def _related(other: Related) -> Entity:
-    return {
-        "@id": other.url,
-        "@type": "CreativeWork",
-        "name": other.bare,
-        "description": f"This study {other.relation} it (DataCite)",
-    }

@@ -7,148 +7,131 @@ import re
 import shlex
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gapline.campaign.campaign import Campaign
 from gapline.campaign.store import file_digest, open_campaign, save_campaign
-from gapline.contract.contract import Contract
 from gapline.contract.layout import (
     CAMPAIGN,
-    CITATION,
     CONTRACT_FILE,
-    CRATE,
     JOURNALS,
     MANIFEST,
-    README,
     REGISTER,
     RESULTS,
     RESULTS_FILE,
-    SUMS,
-    ZENODO,
     Identity,
 )
 from gapline.contract.study_file import load_contract
 from gapline.errors import GaplineError, IntegrityError, listing
+from gapline.files.digests import directory_identifier
 from gapline.files.open_file import open_regular, read_document
 from gapline.files.scratch_arrays import scratch_place
 from gapline.journal.attempts import folders_of
-from gapline.journal.claims import worked_on
+from gapline.journal.claims import running_cells
 from gapline.package.attempts import (
-    Surveyed,
+    AttemptSurvey,
     attempt_files,
     read_lines,
     refuse_damaged,
     stage_attempts,
     survey_attempts,
 )
-from gapline.package.campaign import Environment, campaign_files, rebuild_campaign, stage_campaign, survey_imported
-from gapline.package.citation import citation_text, missing_metadata, zenodo_document
-from gapline.package.container import check_target, staged_files, swhid_of, write_container, write_sums
+from gapline.package.campaign import (
+    Environment,
+    Progress,
+    campaign_files,
+    rebuild_campaign,
+    stage_campaign,
+    survey_imported,
+)
+from gapline.package.checks.values import is_number, value_differences
+from gapline.package.container import check_target, write_container, write_sums
 from gapline.package.contents import Contents, find_contents, refuse_changed, refuse_odd_files
 from gapline.package.crate import write_crate
-from gapline.package.left_out import LeftOut, list_other_results
-from gapline.package.readme import instances_document, package_document, readme_text, write_document
-from gapline.package.scrub import Scrubber, TakenOut, names_a_place
+from gapline.package.documents import instances_document, missing_metadata, write_document, write_documents
+from gapline.package.excluded_files import ExcludedFile, list_other_results
+from gapline.package.scrub import Redaction, Scrubber, names_local_path
 from gapline.report.write import library_versions, write_report
 from gapline.study import Study, open_study
 from gapline.text import counted
-
-# What is under way, how much of it is done, of how much.
-Progress = Callable[[str, int, int], object]
 
 # Words, digests and versions differ where a host got another name, or another gapline wrote them; numbers do not.
 _NO_NUMBERS = frozenset(
     ("schema", "title", "versions", "campaign", "headline", "reading", "facts", "methods", "files", "derived", "notes")
 )
+_NOTES = re.compile(r"(?:^|\.)notes(?:[.\[]|$)")
 # Of numbers that were printed and read again, or summed by another version of a library.
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-12
 
 
 def refuse_stale_results(study: Path, folder: Path) -> None:
-    """Refuse a study whose `results/` differ in a number from those in a folder, which were written just now.
-
-    Raises
-    ------
-    GaplineError
-        With the first number that differs and the command that renews the results.
-    """
-    path = study / RESULTS / RESULTS_FILE
+    """Refuse a study whose `results/` differ in a number from those in a folder, which were written just now."""
+    path, hint = study / RESULTS / RESULTS_FILE, f"renew them: gapline report {shlex.quote(str(study))}"
     try:
         old = json.loads(read_document(path))
     except FileNotFoundError:
         return
     except (OSError, ValueError, RecursionError) as error:
-        raise GaplineError(f"{path}: expected results, got {error}", hint=_renew(study)) from error
+        raise GaplineError(f"{path}: expected results, got {error}", hint=hint) from error
     new = json.loads(read_document(folder / RESULTS / RESULTS_FILE))
     if (found := next(differing_numbers(old, new), None)) is not None:
         place, was, now = found
         raise GaplineError(
             f"{path}: expected the numbers that follow from what is packed, got another one: {place} is {was!r} "
             f"there and {now!r} now",
-            hint=_renew(study),
+            hint=hint,
         )
 
 
-def _renew(study: Path) -> str:
-    return f"renew them: gapline report {shlex.quote(str(study))}"
-
-
-def differing_numbers(old: Any, new: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
+def differing_numbers(old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
     """Yield each number that differs, with its place; what only one side has is another thing, and is no number.
 
     >>> list(differing_numbers({"a": [1.0, 2.0], "b": 1}, {"a": [1.0, 2.5], "c": 1}))
     [('a[1]', 2.0, 2.5)]
     """
     if isinstance(old, dict) and isinstance(new, dict):
-        for name in (name for name in old if name in new and (place or name not in _NO_NUMBERS) and name != "notes"):
-            yield from differing_numbers(old[name], new[name], f"{place}.{name}" if place else str(name))
-    elif isinstance(old, list) and isinstance(new, list):
-        if len(old) != len(new):
-            yield f"number of {place}", len(old), len(new)
-        for number, (one, other) in enumerate(zip(old, new, strict=False)):
-            yield from differing_numbers(one, other, f"{place}[{number}]")
-    elif _is_number(old) or _is_number(new):
-        same = _is_number(old) and _is_number(new) and math.isclose(old, new, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE)
-        if not same:
-            yield place, old, new
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+        old, new = ({name: one[name] for name in one if name not in _NO_NUMBERS} for one in (old, new))
+    for place, was, now in value_differences(old, new, alone={}):
+        if _NOTES.search(place):
+            continue
+        if isinstance(was, list) and isinstance(now, list):
+            yield f"number of {place}", len(was), len(now)
+        elif is_number(was) and is_number(now):
+            if not math.isclose(was, now, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE):
+                yield place, was, now
+        elif is_number(was) or is_number(now):
+            yield place, was, now
 
 
 # A shorter name is a word that a title may have.
 _SHORTEST_HOST = 4
 
 
-def refuse_named_machines(study: Path, contents: Contents, contract: Contract, scrub: Scrubber) -> None:
-    """Refuse files that name a machine and cannot be rewritten, saying which lines do.
-
-    Raises
-    ------
-    GaplineError
-        With the file, the line and what it names.
-    """
-    lists = {name for name in contents.files if name.endswith(".csv")}
-    texts = {CONTRACT_FILE, f"{JOURNALS}/{REGISTER}", *contents.snapshots, *lists} & contents.files.keys()
-    found = [*_scaled_hosts(study, contract)]
+def refuse_named_machines(contents: Contents, scrub: Scrubber) -> None:
+    """Refuse files that name a machine and cannot be rewritten, saying which lines do."""
+    texts = {CONTRACT_FILE, f"{JOURNALS}/{REGISTER}", *contents.snapshots}
+    found = [*_scaled_hosts(contents)]
     for name, path in sorted(contents.files.items()):
-        found += [f"{name}:{number}: {what}" for number, what in _named(path, scrub, closely=name in texts)]
+        found += [
+            f"{name}:{number}: {what}"
+            for number, what in _named(path, scrub, closely=name in texts or name.endswith(".csv"))
+        ]
     if found:
         raise GaplineError(
-            f"{study}: expected no machine named in files that are packed as they are, got {listing(found)}",
+            f"{contents.study}: expected no machine named in files that are packed as they are, got {listing(found)}",
             hint="name files by their path in the study, and hosts not at all; --keep-hosts packs everything as it is",
         )
 
 
-def _scaled_hosts(study: Path, contract: Contract) -> Iterator[str]:
-    lines = read_document(study / CONTRACT_FILE).decode().splitlines()
-    for host in (host for host in contract.time.scale if host != "*"):
-        line = next((number for number, text in enumerate(lines, 1) if host in text and "scale" in text), None)
-        line = line or next((number for number, text in enumerate(lines, 1) if host in text), 1)
+def _scaled_hosts(contents: Contents) -> Iterator[str]:
+    lines = read_document(contents.study / CONTRACT_FILE).decode().splitlines()
+    for host in (host for host in contents.contract.time.scale if host != "*"):
+        named = [number for number, text in enumerate(lines, 1) if host in text]
+        line = next((number for number in named if "scale" in lines[number - 1]), (named or [1])[0])
         yield f"{CONTRACT_FILE}:{line}: time.scale names the host {host!r}"
 
 
@@ -162,7 +145,7 @@ def _named(path: Path, scrub: Scrubber, *, closely: bool) -> Iterator[tuple[int,
                 yield number, "the path of a study or a home"
             elif closely:
                 text = line.decode("utf-8", "replace")
-                if names_a_place(text):
+                if names_local_path(text):
                     yield number, "an absolute path"
                 elif hosts is not None and hosts.search(text):
                     yield number, "a host name"
@@ -189,8 +172,8 @@ class Packed:
     path: Path
     identity: Identity
     members: tuple[str, ...]
-    left_out: tuple[LeftOut, ...]
-    taken_out: tuple[TakenOut, ...]
+    left_out: tuple[ExcludedFile, ...]
+    taken_out: tuple[Redaction, ...]
     coverage: str
     alarms: int
     programs: tuple[str, ...] = ()
@@ -273,28 +256,33 @@ def pack(
         folder = Path(scratch).resolve()
         scrub = None if keep_hosts else surveyed.scrubber()
         if scrub is not None:
-            refuse_named_machines(study, contents, contract, scrub)
+            refuse_named_machines(contents, scrub)
         for name, file in contents.files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, folder / name)
         # Before anything is opened: of instances that are left out, the document alone says that there are any.
         write_document(folder, instances_document(contents))
         campaign, environment = _stage_runs(study, folder, surveyed, scrub, tell)
-        refuse_changed(contents, study, environment.problems, environment.solved)
+        refuse_changed(contents, environment.problems, environment.solved)
         taken = [] if scrub is None else scrub.list_taken()
         tell("report", 0, 1)
         opened = _placeless_study(folder, campaign, allow_code=allow_code)
-        _refuse_alarms(study, opened, with_alarms=with_alarms)
+        if opened.alarms and not with_alarms:
+            rung = listing(map(str, opened.alarms), most=3)
+            raise IntegrityError(
+                f"{study}: expected no integrity alarm, got {counted(len(opened.alarms), 'alarm')}: {rung}",
+                hint="find out which side is wrong, or pack it with the alarms: --with-alarms",
+            )
         write_report(opened, folder / RESULTS, formats=FORMATS)
         tell("report", 1, 1)
         refuse_stale_results(study, folder)
         contents.left_out = sorted([*contents.left_out, *list_other_results(study, folder)])
         if scrub is not None:
-            contents.left_out = [LeftOut(scrub.text(one.path, ""), one.why) for one in contents.left_out]
-        document = package_document(
+            contents.left_out = [ExcludedFile(scrub.text(one.path, ""), one.why) for one in contents.left_out]
+        write_documents(
             folder,
-            contract,
             contents,
+            coverage=str(opened.coverage),
             campaign=campaign.digest(),
             environment=environment.document(campaign),
             versions=library_versions(),
@@ -302,57 +290,36 @@ def pack(
             hosts_kept=keep_hosts,
             alarms=len(opened.alarms),
         )
-        write_document(folder, document)
-        described = (CITATION, ZENODO, CRATE, SUMS)
-        text = readme_text(document, [*staged_files(folder), *described], coverage=str(opened.coverage))
-        (folder / README).write_text(text, encoding="utf-8")
-        (folder / CITATION).write_text(citation_text(contract), encoding="utf-8")
-        metadata = json.dumps(zenodo_document(contract), indent=1, ensure_ascii=False)
-        (folder / ZENODO).write_text(f"{metadata}\n", encoding="utf-8")
         # Last, since it describes the others.
         write_crate(folder)
-        return _write(path, folder, contents, opened, taken, stored=stored, tell=tell)
-
-
-def _write(
-    path: Path,
-    folder: Path,
-    contents: Contents,
-    opened: Study,
-    taken: list[TakenOut],
-    *,
-    stored: bool,
-    tell: Progress,
-) -> Packed:
-    found = write_sums(folder, staged_files(folder))
-    executable = {name for name in found if contents.executable(name)}
-    files = {name: folder / name for name in found}
-    write_container(
-        path, files, executable=executable, stored=stored, tell=lambda done, whole: tell("files", done, whole)
-    )
-    return Packed(
-        path,
-        Identity(path.name, file_digest(path), swhid_of(found, executable)),
-        tuple(sorted(found)),
-        tuple(contents.left_out),
-        tuple(taken),
-        str(opened.coverage),
-        len(opened.alarms),
-        tuple(contents.programs),
-        tuple(opened.notes()),
-        () if opened.contract is None else tuple(missing_metadata(opened.contract)),
-    )
+        hashes = write_sums(folder)
+        files = {name: folder / name for name in sorted(hashes)}
+        executable = {name for name in files if contents.executable(name)}
+        write_container(path, files, executable=executable, stored=stored, tell=partial(tell, "files"))
+        swhid = directory_identifier({name: (hashes[name], name in executable) for name in files})
+        return Packed(
+            path=path,
+            identity=Identity(path.name, file_digest(path), swhid),
+            members=tuple(files),
+            left_out=tuple(contents.left_out),
+            taken_out=tuple(taken),
+            coverage=str(opened.coverage),
+            alarms=len(opened.alarms),
+            programs=tuple(contents.programs),
+            notes=tuple(opened.notes()),
+            unstated=tuple(missing_metadata(opened.contract or contract)),
+        )
 
 
 def _refuse_running(study: Path) -> None:
-    if running := sorted(worked_on(folders_of(study))):
+    if running := sorted(running_cells(folders_of(study))):
         raise GaplineError(
             f"{study}: expected a study at rest, got {counted(len(running), 'run')} under way: {listing(running)}",
             hint="wait for its runner, or stop it",
         )
 
 
-def _copied_files(study: Path, surveyed: Surveyed) -> Iterator[Path]:
+def _copied_files(study: Path, surveyed: AttemptSurvey) -> Iterator[Path]:
     """Yield the files of journals and an imported campaign, from which those of the package are made."""
     for attempt in surveyed.attempts:
         yield from (attempt / name for name in attempt_files(attempt))
@@ -361,23 +328,22 @@ def _copied_files(study: Path, surveyed: Surveyed) -> Iterator[Path]:
 
 
 def _stage_runs(
-    study: Path, folder: Path, surveyed: Surveyed, scrub: Scrubber | None, tell: Progress
+    study: Path, folder: Path, surveyed: AttemptSurvey, scrub: Scrubber | None, tell: Progress
 ) -> tuple[Campaign, Environment]:
     """Write the journals and the campaign that follows from them, or an imported campaign; return what they say."""
-    environment = Environment()
     if not surveyed.attempts:
-        return stage_campaign(study, folder, scrub), environment
+        return stage_campaign(study, folder, scrub), Environment()
     if (study / CAMPAIGN / MANIFEST).is_file():
         # It is made anew, but a broken one says that somebody was at the files.
         open_campaign(study / CAMPAIGN)
-    stage_attempts(surveyed, folder, scrub, lambda done, whole: tell("journals", done, whole))
+    stage_attempts(surveyed, folder, scrub, partial(tell, "journals"))
     _refuse_running(study)
     if survey_attempts(study).attempts != surveyed.attempts:
         raise GaplineError(f"{study}: expected a study at rest, got runs that began while it was packed")
-    rebuilt = rebuild_campaign(folder, environment.note)
-    refuse_damaged(rebuilt.damaged)
-    save_campaign(rebuilt.campaign, folder / CAMPAIGN)
-    return rebuilt.campaign, environment
+    campaign, index = rebuild_campaign(folder)
+    refuse_damaged(index.damaged)
+    save_campaign(campaign, folder / CAMPAIGN)
+    return campaign, index.environment
 
 
 def _placeless_study(folder: Path, campaign: Campaign, *, allow_code: bool) -> Study:
@@ -387,12 +353,3 @@ def _placeless_study(folder: Path, campaign: Campaign, *, allow_code: bool) -> S
     except GaplineError as error:
         error.message = error.message.replace(f"{folder}/", "").replace(str(folder), "the study")
         raise
-
-
-def _refuse_alarms(study: Path, opened: Study, *, with_alarms: bool) -> None:
-    if opened.alarms and not with_alarms:
-        rung = listing(map(str, opened.alarms), most=3)
-        raise IntegrityError(
-            f"{study}: expected no integrity alarm, got {counted(len(opened.alarms), 'alarm')}: {rung}",
-            hint="find out which side is wrong, or pack it with the alarms: --with-alarms",
-        )

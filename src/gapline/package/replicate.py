@@ -1,26 +1,25 @@
 """`replicate`: run a package again here, or a part of it, and say whether its conclusions hold."""
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from gapline.contract.contract import Contract
 from gapline.contract.layout import CONTRACT_FILE, JOURNALS, REGISTER, REPLICATION, RESULTS
 from gapline.contract.study_file import load_contract
 from gapline.errors import EnvironmentLacksError, IntegrityError, TraceError
+from gapline.files.open_file import read_document
 from gapline.journal.line import ORDER_FILE
 from gapline.package.comparison import compare_studies
 from gapline.package.conditions import read_recorded
+from gapline.package.pack import FORMATS
 from gapline.package.replication_plan import (
     Intended,
-    OpenedPackage,
     choose_part,
+    contract_text,
     intend,
-    is_edited,
     opened_package,
     origin_of,
     prepare,
@@ -31,9 +30,7 @@ from gapline.run.campaign import RunReport, run_study
 from gapline.run.progress import Progress
 from gapline.study import open_study
 from gapline.study.replication import Origin, Replicated
-
-# Figures that the same study writes alike; PDF is no such form.
-_FORMATS = ("svg", "png")
+from gapline.traces.package_source import UnpackedPackage
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,9 +61,8 @@ def plan_replication(
     **part: Any,
 ) -> Intended:
     """Return what `replicate` would run, and start nothing; `part` is as `replicate` takes it."""
-    with _opened(package) as opened:
-        contract = _runnable(opened, package)
-        return intend(opened, contract, _settle(opened, contract, directory, part), jobs=jobs, on=on)
+    with opened_package(package, only=_is_needed) as opened:
+        return _intend(opened, directory, part, jobs=jobs, on=on)
 
 
 def replicate(
@@ -116,10 +112,8 @@ def replicate(
     """
     part = {"arms": arms, "panels": panels, "seeds": seeds, "horizon_scale": horizon_scale}
     place = Path(directory)
-    with _opened(package) as opened:
-        contract = _runnable(opened, package)
-        origin = _settle(opened, contract, place, part)
-        intended = intend(opened, contract, origin, jobs=jobs, on=on)
+    with opened_package(package, only=_is_needed) as opened:
+        intended = _intend(opened, place, part, jobs=jobs, on=on)
         if say is not None:
             say(intended)
         if intended.lacks:
@@ -127,19 +121,19 @@ def replicate(
             raise EnvironmentLacksError("\n".join(intended.lacks), hint=hint)
         # What cannot be read now could not be compared after hours of running.
         open_study(str(opened.folder), allow_code=True, allow_empty=True)
-        prepare(opened, place, origin)
+        prepare(opened, place, intended.package)
     # The package is not held open meanwhile: a campaign may take days.
     run = run_study(place, jobs=jobs, on=on, progress=progress)
     if run.interrupted or run.infrastructure is not None or run.campaign is None:
         return Replication(place, intended, run)
-    return Replication(place, intended, run, compare_with_package(package, place, origin, report=report))
+    return Replication(place, intended, run, _compare(package, place, intended.package, report=report))
 
 
-def compare_with_package(package: str | Path, directory: Path, origin: Origin, *, report: bool = True) -> Replicated:
+def _compare(package: str | Path, directory: Path, origin: Origin, *, report: bool) -> Replicated:
     """Compare the runs of a replication with those of its package, keep what was found, and write the report."""
     # This one first: code of the study is then loaded from where it stays.
     new = open_study(str(directory), allow_code=True, allow_empty=True)
-    with _opened(package) as opened:
+    with opened_package(package, only=_is_needed) as opened:
         if opened.identity.sha256 != origin.sha256:
             raise IntegrityError(
                 f"{package}: expected the package that was run again ({origin.sha256}), got another one "
@@ -148,21 +142,17 @@ def compare_with_package(package: str | Path, directory: Path, origin: Origin, *
         old = open_study(str(opened.folder), allow_code=True, allow_empty=True)
         recorded = (read_recorded(opened.folder), read_recorded(directory))
         found = compare_studies(old, new, recorded=recorded, origin=origin)
-        if is_edited(opened, directory, origin):
+        if read_document(directory / CONTRACT_FILE) != contract_text(opened, origin):
             edited = (
                 f"the contract here was edited after it was unpacked: it is not that of the package ({CONTRACT_FILE})"
             )
             found = msgspec.structs.replace(found, notes=(edited, *found.notes))
     found.save(directory / REPLICATION)
     if report:
-        write_report(
-            open_study(str(directory), allow_code=True, allow_empty=True), directory / RESULTS, formats=_FORMATS
-        )
+        # Opened again: what was found is part of its report.
+        new = open_study(str(directory), allow_code=True, allow_empty=True)
+        write_report(new, directory / RESULTS, formats=FORMATS)
     return found
-
-
-def _opened(package: str | Path) -> AbstractContextManager[OpenedPackage]:
-    return opened_package(package, only=_is_needed)
 
 
 def _is_needed(name: str) -> bool:
@@ -173,25 +163,18 @@ def _is_needed(name: str) -> bool:
     return folder != RESULTS
 
 
-def _runnable(package: OpenedPackage, given: str | Path) -> Contract:
+def _intend(
+    package: UnpackedPackage, directory: str | Path | None, part: dict[str, Any], *, jobs: int | None, on: str | None
+) -> Intended:
+    """Return what is run: the part that is asked for, else the one that was begun in the directory."""
     if not (package.folder / JOURNALS).is_dir():
         raise TraceError(
-            f"{given}: expected runs that gapline made, got imported ones",
+            f"{package.path}: expected runs that gapline made, got imported ones",
             hint="what was imported names no program that could be run again",
         )
-    try:
-        return load_contract(package.folder)
-    except Exception as error:
-        message = getattr(error, "message", None)
-        if isinstance(message, str):
-            error.message = message.replace(str(package.folder / CONTRACT_FILE), f"{given}: {CONTRACT_FILE}")  # type: ignore[attr-defined]
-        raise
-
-
-def _settle(package: OpenedPackage, contract: Contract, directory: str | Path | None, part: dict[str, Any]) -> Origin:
-    """Settle which part is run: the one that is asked for, else the one that was begun in the directory."""
+    contract = load_contract(package.folder)
     asked = any(part.get(name) for name in ("arms", "panels", "seeds")) or part.get("horizon_scale", 1.0) != 1
-    begun = None if directory is None or asked else read_origin(Path(directory))
-    if begun is not None and begun.sha256 == package.identity.sha256:
-        return begun
-    return origin_of(package, choose_part(contract, **part))
+    origin = None if directory is None or asked else read_origin(Path(directory))
+    if origin is None or origin.sha256 != package.identity.sha256:
+        origin = origin_of(package, choose_part(contract, **part))
+    return intend(package, contract, origin, jobs=jobs, on=on)

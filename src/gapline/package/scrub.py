@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -35,7 +35,11 @@ _LANGUAGE = frozenset({*Record.__struct_fields__, *Said.__struct_fields__, "opti
 _SHORTEST = 2
 
 
-class TakenOut(NamedTuple):
+# What kind of thing was found, and what takes its place.
+Replacement = Callable[[re.Match[str]], tuple[str, str]]
+
+
+class Redaction(NamedTuple):
     """What was taken out of which members, and how often; never what it was."""
 
     what: str
@@ -94,26 +98,24 @@ class Scrubber:
 
     def text(self, text: str, where: str) -> str:
         """Return a text without the machine; `where` is under which name it is counted."""
+        for pattern, new_of in (
+            (self._study, lambda found: (PATH, "" if found["inside"] else ".")),
+            (self._home, lambda found: (PATH, _short(found["inside"]) or "~")),
+            (_FOUND, lambda found: (PATH, _shortened(found))),
+            (self._word, self._name),
+        ):
 
-        def counting(what: str, put: Callable[[re.Match[str]], str]) -> Callable[[re.Match[str]], str]:
-            def replace(found: re.Match[str]) -> str:
-                new = put(found)
+            def replace(found: re.Match[str], new_of: Replacement = new_of) -> str:
+                what, new = new_of(found)
                 self.taken[what, where] += new != found[0]
                 return new
 
-            return replace
+            text = text if pattern is None else pattern.sub(replace, text)
+        return text
 
-        if self._study is not None:
-            text = self._study.sub(counting(PATH, lambda found: "" if found["inside"] else "."), text)
-        if self._home is not None:
-            text = self._home.sub(counting(PATH, lambda found: _short(found["inside"]) or "~"), text)
-        text = _FOUND.sub(counting(PATH, _shortened), text)
-        return text if self._word is None else self._word.sub(lambda found: self._name(found, where), text)
-
-    def _name(self, found: re.Match[str], where: str) -> str:
+    def _name(self, found: re.Match[str]) -> tuple[str, str]:
         host = found["host"]
-        self.taken[USER if host is None else HOST, where] += 1
-        return "user" if host is None else self._aliases[host.casefold()]
+        return (USER, "user") if host is None else (HOST, self._aliases[host.casefold()])
 
     def json(self, body: bytes, where: str) -> bytes:
         """Return JSON without the machine in its texts; numbers, names and layout stay byte for byte."""
@@ -130,7 +132,7 @@ class Scrubber:
         new = text if text in _LANGUAGE else self.text(text, where)
         return token if new == text else msgspec.json.encode(new)
 
-    def value(self, value: object, where: str) -> object:
+    def value(self, value: Any, where: str) -> Any:
         """Return what JSON can hold without the machine in its texts, names of fields included."""
         if isinstance(value, str):
             return self.text(value, where)
@@ -146,9 +148,9 @@ class Scrubber:
             return line
         return self.text(line.decode("utf-8", "surrogateescape"), where).encode("utf-8", "surrogateescape")
 
-    def list_taken(self) -> list[TakenOut]:
+    def list_taken(self) -> list[Redaction]:
         """Return what was taken out so far, sorted."""
-        return [TakenOut(*key, times) for key, times in sorted(self.taken.items()) if times]
+        return [Redaction(*key, times) for key, times in sorted(self.taken.items()) if times]
 
 
 def alias_hosts(hosts: Iterable[str]) -> dict[str, str]:
@@ -160,11 +162,11 @@ def alias_hosts(hosts: Iterable[str]) -> dict[str, str]:
     return {host: f"host-{number}" for number, host in enumerate(dict.fromkeys(filter(None, hosts)), 1)}
 
 
-def names_a_place(text: str) -> bool:
+def names_local_path(text: str) -> bool:
     """Say whether a text of a contract names a place of one machine: an absolute path that not every system has.
 
-    >>> names_a_place("/usr/bin/env python3"), names_a_place("--jar=/opt/mine/solver.jar"), names_a_place("./mine a/b")
-    (False, True, False)
+    >>> [names_local_path(one) for one in ("/usr/bin/env python3", "--jar=/opt/mine/solver.jar", "./mine a/b")]
+    [False, True, False]
     """
     return any(found.lastgroup != "url" and _shortened(found) != found[0] for found in _FOUND.finditer(text))
 
@@ -179,15 +181,17 @@ def _either(places: Iterable[str], *, after: str) -> re.Pattern[str] | None:
     return re.compile(f"(?:{'|'.join(each)})(?:{after})") if each else None
 
 
-def _words(hosts: Iterable[str], users: Iterable[str]) -> re.Pattern[str] | None:
+def _words(hosts: Collection[str], users: Collection[str]) -> re.Pattern[str] | None:
     """Find names as words, in any case; a host with the rest of its address."""
-    kinds = []
-    for kind, some, more in (("host", hosts, r"(?:(?:\.[A-Za-z0-9-]+){2,})?"), ("user", users, "")):
-        if each := sorted(some, key=lambda word: (-len(word), word)):
-            kinds.append(f"(?P<{kind}>{'|'.join(map(re.escape, each))}){more}")
-    if len(kinds) == 1 and "<host>" not in kinds[0]:
-        kinds.append(r"(?P<host>(?!))")
-    return re.compile(rf"(?<![^\W_])(?:{'|'.join(kinds)})(?![^\W_])", re.IGNORECASE) if kinds else None
+    if not hosts and not users:
+        return None
+    host, user = (
+        # Longer names first; where there is none, nothing fits.
+        "|".join(map(re.escape, sorted(some, key=lambda word: (-len(word), word)))) or r"(?!)"
+        for some in (hosts, users)
+    )
+    names = rf"(?P<host>{host})(?:(?:\.[A-Za-z0-9-]+){{2,}})?|(?P<user>{user})"
+    return re.compile(rf"(?<![^\W_])(?:{names})(?![^\W_])", re.IGNORECASE)
 
 
 def _host_words(host: str) -> set[str]:

@@ -5,32 +5,31 @@ campaign that they make, and whatever a report makes of that. Nothing of a packa
 """
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from gapline.campaign.store import open_campaign
-from gapline.contract.contract import Contract
-from gapline.contract.layout import CAMPAIGN, CONTRACT_FILE, DOCUMENT, SUMS, PackageDocument, read_package_document
-from gapline.contract.study_file import load_contract
-from gapline.errors import ContractError, GaplineError, IntegrityError, listing
-from gapline.journal.attempts import cells_of, folders_of
-from gapline.journal.claims import worked_on
-from gapline.package.campaign import Environment
-from gapline.package.checks.journals import list_members, show_journals, show_rebuilt, show_stored, show_sums
-from gapline.package.checks.recheck import leave_recheck, show_recheck
-from gapline.package.checks.results import read_results, show_results, stated_versions
-from gapline.package.checks.rows import Difference, Findings, Progress, Source, Verification, opened
+from gapline.contract.layout import CAMPAIGN
+from gapline.errors import GaplineError
+from gapline.journal.attempts import folders_of
+from gapline.journal.claims import running_cells
+from gapline.package.campaign import Progress
+from gapline.package.checks.journals import check_journals, check_others, check_rebuilt, check_stored, check_sums
+from gapline.package.checks.recheck import check_candidates
+from gapline.package.checks.results import check_results
+from gapline.package.checks.rows import CheckOutcome, CheckRow, Verification, not_compared
 from gapline.package.checks.statements import (
-    show_contract,
-    show_environment,
-    show_instances,
-    show_package,
-    show_register,
-    show_snapshots,
+    check_contract,
+    check_document,
+    check_environment,
+    check_instances,
+    check_package,
+    check_register,
+    check_snapshots,
+    check_timing,
 )
+from gapline.package.checks.subject import Subject, open_subject
 from gapline.text import counted
-
-_NOT_REACHED = "not looked at: what comes before it differs"
 
 
 def verify(
@@ -63,125 +62,51 @@ def verify(
     Verification
         A row for each thing that was looked at: shown, different or not shown, and why; and what differs.
     """
-    findings = Findings()
-    told: Progress = progress or (lambda *_: None)
-    with opened(path) as source, tempfile.TemporaryDirectory(prefix="gapline-") as scratch:
-        _refuse_running(source)
-        _look(source, Path(scratch), findings, told, recheck=recheck, allow_code=allow_code, jobs=jobs, say=say)
-        return Verification(
-            str(path),
-            source.kind,
-            tuple(findings.rows),
-            tuple(findings.differences),
-            findings.total - len(findings.differences),
-            source.identity,
-        )
+    with open_subject(path) as subject, tempfile.TemporaryDirectory(prefix="gapline-") as scratch:
+        subject.scratch, subject.recheck, subject.allow_code = Path(scratch), recheck, allow_code
+        subject.jobs, subject.say, subject.progress = jobs, say, progress or subject.progress
+        _refuse_running(subject)
+        return Verification(str(path), subject.kind, tuple(_rows(subject)), subject.identity)
 
 
-def _refuse_running(source: Source) -> None:
+def _refuse_running(subject: Subject) -> None:
     # Nobody works in a package, whatever its files say.
-    running = frozenset() if source.is_package else worked_on(folders_of(source.folder))
+    running = frozenset() if subject.is_package else running_cells(folders_of(subject.folder))
     if running:
         raise GaplineError(
-            f"{source.folder}: expected a study that nobody works on, got {counted(len(running), 'cell')} under way",
-            hint=f"gapline status {source.folder}",
+            f"{subject.folder}: expected a study that nobody works on, got {counted(len(running), 'cell')} under way",
+            hint=f"gapline status {subject.folder}",
         )
 
 
-def _look(
-    source: Source,
-    scratch: Path,
-    findings: Findings,
-    progress: Progress,
-    *,
-    recheck: bool,
-    allow_code: bool,
-    jobs: int | None,
-    say: Callable[[str], None],
-) -> None:
-    package: PackageDocument | None = None
-    if source.is_package:
-        # A package that is not the one that was written is looked at no further: any of it may be anybody's.
-        if not show_sums(source, findings, progress):
-            findings.leave("the rest", 0, "members", _NOT_REACHED)
+Check = Callable[[Subject], Iterator[CheckRow]]
+# Where one of these finds a difference, nothing else is looked at; the first two are of packages alone.
+_GATES: tuple[Check, ...] = (check_sums, check_document, check_contract)
+_STATEMENTS: tuple[Check, ...] = (check_package, check_snapshots, check_instances, check_register)
+_JOURNALS: tuple[Check, ...] = (check_journals, check_timing, check_stored, check_rebuilt)
+_RESULTS: tuple[Check, ...] = (check_results, check_candidates)
+
+
+def _rows(subject: Subject) -> Iterator[CheckRow]:
+    """Yield the rows of all checks, in the order of what rests on what."""
+    for check in _GATES if subject.is_package else _GATES[2:]:
+        found = tuple(check(subject))
+        yield from found
+        if any(row.differing for row in found):
             return
-        try:
-            package = read_package_document(source.folder)
-        except IntegrityError as error:
-            findings.judge(DOCUMENT, 0, "facts", [Difference.of(error.message, member=DOCUMENT)], how="")
-            return
-    contract = _contract(source, findings)
-    if contract is None:
+    runs = (*_JOURNALS, check_environment, *_RESULTS) if subject.has_journals else (_check_imported,)
+    for check in (*_STATEMENTS, *runs, check_others):
+        yield from check(subject)
+
+
+def _check_imported(subject: Subject) -> Iterator[CheckRow]:
+    """Look at the campaign of a study that has no journals: it is the first thing that is known of its runs."""
+    stored = tuple(check_stored(subject))
+    yield from stored
+    if any(row.outcome is not CheckOutcome.SHOWN for row in stored):
         return
-    document = read_results(source)
-    if package is not None:
-        show_package(source, package, contract, document, findings)
-    show_snapshots(source, contract, findings)
-    show_instances(source, package, contract, findings)
-    versions = stated_versions(document) or stated_versions({"versions": {} if package is None else package.versions})
-    if cells_of(source.folder):
-        # The rows stand in the order in which one thing rests on another: the register before the runs that it planned.
-        later = Findings()
-        campaign, judge, index = show_journals(source, later, progress)
-        show_register(source, contract, index.begun, findings)
-        findings.join(later)
-        show_contract(source, contract, campaign.runs, findings)
-        show_stored(source, findings)
-        rebuilt = show_rebuilt(source, campaign, scratch, findings, versions)
-        if package is not None:
-            show_environment(source, index.environment.document(rebuilt), findings)
-        show_results(source, contract, rebuilt, scratch, findings, allow_code=allow_code)
-        if recheck:
-            show_recheck(source, package, contract, judge, findings, jobs=jobs, say=say, progress=progress)
-        else:
-            leave_recheck(contract, judge, index.verdicts_read, findings)
-    else:
-        _look_at_imported(source, package, contract, scratch, findings, allow_code=allow_code)
-    if package is not None:
-        _name_others(source, contract, findings)
-
-
-def _look_at_imported(
-    source: Source,
-    package: PackageDocument | None,
-    contract: Contract,
-    scratch: Path,
-    findings: Findings,
-    *,
-    allow_code: bool,
-) -> None:
-    """Look at a study that has no journals: its campaign is the first thing that is known of its runs."""
-    show_register(source, contract, [], findings)
-    if not show_stored(source, findings):
-        return
-    campaign = open_campaign(source.folder / CAMPAIGN, verify=False)
-    if package is not None:
-        show_environment(source, Environment().document(campaign), findings)
-    runs = counted(len(campaign), "run")
-    findings.leave("journals", 0, "attempts", f"none: {runs} imported, by the campaign's digests alone")
-    show_results(source, contract, None, scratch, findings, allow_code=allow_code)
-    said = contract.objective.validation == "solver"
-    words = "the solver's word only: no checker looked at them" if said else "verdicts as they were imported"
-    findings.leave("candidates", 0, "candidates", words)
-
-
-def _contract(source: Source, findings: Findings) -> Contract | None:
-    try:
-        return load_contract(source.folder)
-    except (ContractError, OSError) as error:
-        findings.judge("contract", 1, "files", [Difference.of(source.words(error), member=CONTRACT_FILE)], how="")
-        return None
-
-
-def _name_others(source: Source, contract: Contract, findings: Findings) -> None:
-    """Name the members of which nothing is made: their sums are all that is known of them."""
-    known = {CONTRACT_FILE, DOCUMENT, SUMS, *(instance.path for instance in contract.instances)}
-    folders = ("journal/", "campaign/", "results/", "references/")
-    others = [
-        name
-        for name in list_members(source.folder)
-        if name not in known and (name.endswith(".log") or not name.startswith(folders))
-    ]
-    if others:
-        what = listing(others, most=3)
-        findings.leave("other members", len(others), "members", f"no number is made of them, sums alone: {what}")
+    yield from check_environment(subject)
+    runs = counted(len(open_campaign(subject.folder / CAMPAIGN, verify=False)), "run")
+    yield not_compared("journals", 0, "attempts", f"none: {runs} imported, by the campaign's digests alone")
+    for check in _RESULTS:
+        yield from check(subject)

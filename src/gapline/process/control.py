@@ -3,7 +3,7 @@
 import contextlib
 import threading
 
-from gapline.process.nursery import Supervising
+from gapline.process.nursery import SupervisorProcess
 
 
 class Control:
@@ -11,7 +11,7 @@ class Control:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._supervisors: set[Supervising] = set()
+        self._supervisors: set[SupervisorProcess] = set()
         self.stopping = False
         self.killing = False
         self.reason: str | None = None
@@ -29,20 +29,20 @@ class Control:
             for supervisor in self._supervisors:
                 _ask_to_end(supervisor)
 
-    def add(self, supervisor: Supervising) -> None:
+    def add(self, supervisor: SupervisorProcess) -> None:
         """Take a supervisor under control; one that was started while we were killing ends at once."""
         with self._lock:
             self._supervisors.add(supervisor)
             if self.killing:
                 _ask_to_end(supervisor)
 
-    def remove(self, supervisor: Supervising) -> None:
+    def remove(self, supervisor: SupervisorProcess) -> None:
         """Let go of a supervisor that has ended."""
         with self._lock:
             self._supervisors.discard(supervisor)
 
 
-def _ask_to_end(supervisor: Supervising) -> None:
+def _ask_to_end(supervisor: SupervisorProcess) -> None:
     with contextlib.suppress(OSError, ValueError):
         supervisor.stdin.write(b"!")
         supervisor.stdin.flush()

@@ -53,7 +53,7 @@ class Loss(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class Supervising:
+class SupervisorProcess:
     """A supervisor that was started: a byte on `stdin` asks it to end, its `stdout` gives its ending."""
 
     stdin: IO[bytes]
@@ -90,7 +90,7 @@ class Nursery:
         self._line: socket.socket | None = None
         self._stops = 0
 
-    def start_supervisor(self, attempt: Path, held: Sequence[int]) -> Supervising:
+    def start_supervisor(self, attempt: Path, held: Sequence[int]) -> SupervisorProcess:
         """Start the supervisor of an attempt; it keeps the `held` files open as long as it lives."""
         request = msgspec.json.encode(Request(str(attempt), dict(os.environ)))
         control, stdin = os.pipe()
@@ -110,7 +110,7 @@ class Nursery:
         finally:
             os.close(control)
             os.close(answer)
-        return Supervising(os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb", buffering=0), self.tend)
+        return SupervisorProcess(os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb", buffering=0), self.tend)
 
     def tend(self) -> None:
         """Let a nursery that somebody stopped go on; end one that is stopped again and again, with all below it."""
@@ -200,7 +200,7 @@ def _be_supervisor(request: Request, control: int, answer: int) -> None:
 
 
 @dataclass(slots=True)
-class _Nursed:
+class _NurseryProcess:
     """A supervisor of this nursery; `files` are what it was given, kept open until nothing is left of it."""
 
     answer: int
@@ -225,7 +225,7 @@ def serve(line: socket.socket) -> None:
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     # Some files for each supervisor, of which there may be one per core.
     resource.setrlimit(resource.RLIMIT_NOFILE, (limits[1], limits[1]))
-    nursed: dict[int, _Nursed] = {}
+    nursed: dict[int, _NurseryProcess] = {}
     poll = select.poll()
     poll.register(line, select.POLLIN)
     is_open = True
@@ -254,12 +254,12 @@ def serve(line: socket.socket) -> None:
 
 
 def _fork(
-    line: socket.socket, request: Request, files: list[int], nursed: dict[int, _Nursed], limits: tuple[int, int]
+    line: socket.socket, request: Request, files: list[int], nursed: dict[int, _NurseryProcess], limits: tuple[int, int]
 ) -> int:
     pid = os.fork()
     if pid:
         os.close(files[0])
-        nursed[pid] = _Nursed(files[1], files[1:], -1, request.attempt)
+        nursed[pid] = _NurseryProcess(files[1], files[1:], -1, request.attempt)
         return pid
     try:
         line.close()
@@ -273,7 +273,7 @@ def _fork(
         os._exit(1)
 
 
-def _bury(supervisor: _Nursed, status: int, nursed: Collection[int]) -> dict[int, int]:
+def _bury(supervisor: _NurseryProcess, status: int, nursed: Collection[int]) -> dict[int, int]:
     """Clear what a supervisor left and tell the runner of one that could not tell itself; return who died meanwhile."""
     code = os.waitstatus_to_exitcode(status)
     dead: dict[int, int] = {}
@@ -292,7 +292,7 @@ def _bury(supervisor: _Nursed, status: int, nursed: Collection[int]) -> dict[int
     return dead
 
 
-def _wake(nursed: dict[int, _Nursed]) -> None:
+def _wake(nursed: dict[int, _NurseryProcess]) -> None:
     """Let stopped supervisors go on; end one that is stopped again and again."""
     for pid, supervisor in nursed.items():
         if tree.process_state(pid) not in ("T", "t"):

@@ -235,7 +235,7 @@ class Supervisor:
             # Our own tree alone: a look must not take longer for what else runs on the machine.
             alive = tree.family(os.getpid())
             if pinned:
-                self._unpinned += tree.put_back(alive, self._order.cpus)
+                self._unpinned += tree.restore_cores(alive, self._order.cpus)
             if weighed:
                 self._watch_memory(alive, limit)
 

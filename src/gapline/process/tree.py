@@ -191,7 +191,7 @@ def mapped_shared_memory(pids: list[int]) -> int:
     return total
 
 
-def put_back(pids: list[int], cpus: Collection[int]) -> int:
+def restore_cores(pids: list[int], cpus: Collection[int]) -> int:
     """Confine every thread to its cores again; return how many had left them."""
     allowed, found = set(cpus), 0
     for pid in pids:

@@ -13,9 +13,9 @@ from gapline.contract.tables import RunKey
 from gapline.envelope.build import Envelopes
 from gapline.errors import IntegrityError, listing
 from gapline.native.kernel_formulas import check_tolerance, run_beats
-from gapline.references.comparable import same_instance
-from gapline.references.resolve import instance_sizes, transformed_references
-from gapline.references.snapshot import Reference, Snapshot
+from gapline.references.reference import Reference
+from gapline.references.resolve import instance_sizes, same_instance, transformed_references
+from gapline.references.snapshot import Snapshot
 
 # A score below zero is evidence that something happened, not of what (the paper, section 4.2).
 EXPLANATIONS = (
@@ -43,14 +43,8 @@ class AlarmKind(StrEnum):
     STORED_INFEASIBLE = "there is a stored value of what a run calls infeasible"
 
 
-# How the first side of a contradiction is introduced; where nothing stands here, it is a certificate.
-_WORDS = {
-    AlarmKind.BOUND: "bound", AlarmKind.OWN_BOUND: "bound", AlarmKind.OPTIMUM: "optimum",
-    AlarmKind.INFEASIBLE: "infeasible",
-    AlarmKind.STORED_BOUND: "bound", AlarmKind.STORED_OPTIMUM: "optimum", AlarmKind.STORED_INFEASIBLE: "infeasible",
-}  # fmt: skip
 # Those that contradict what a store certifies; the others contradict the proof of a run.
-CERTIFICATES = frozenset(AlarmKind) - _WORDS.keys()
+CERTIFICATES = frozenset({AlarmKind.CANDIDATE, AlarmKind.VALUE, AlarmKind.INSIDE, AlarmKind.CERTIFICATES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +71,8 @@ class Alarm:
 
     def __str__(self) -> str:
         word = "certified" if self.other.certified else "got"
-        first = _WORDS.get(self.kind, "certified")
+        # OWN_BOUND contradicts a bound, STORED_OPTIMUM an optimum.
+        first = "certified" if self.kind in CERTIFICATES else self.kind.name.rpartition("_")[2].lower()
         value = "" if self.certificate.value is None else f" {self.certificate.value!r}"
         return (
             f"{self.instance}: {self.kind}: {first}{value} ({self.certificate.source}), "

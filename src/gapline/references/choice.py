@@ -12,10 +12,10 @@ from gapline.contract.reading import TOLERANCE, ReferenceLabel
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.files.archives import is_zip, unpacked
-from gapline.references.freeze import freeze_references
+from gapline.references.freeze import freeze_references, read_references
 from gapline.references.policy import Policy, analysis_snapshot, label_policy, refuse_unfrozen
 from gapline.references.resolve import unreferenced_instances
-from gapline.references.snapshot import Snapshot, read_references
+from gapline.references.snapshot import Snapshot
 from gapline.traces.package_source import is_package, source_folder
 
 if TYPE_CHECKING:
@@ -110,11 +110,8 @@ def stored_snapshots(
         if (place / MANIFEST).is_file() and os.path.lexists(place / CARRIED_REFERENCES)
     ]
     found = [Snapshot.load(file) for file in dict.fromkeys(carried)]
-    return (*found, *(one for path in dict.fromkeys(paths) if _is_plain_zip(path) for one in _carried_in(path)))
-
-
-def _is_plain_zip(path: str) -> bool:
-    return is_zip(path) and not is_package(path)
+    zips = [path for path in dict.fromkeys(paths) if is_zip(path) and not is_package(path)]
+    return (*found, *(one for path in zips for one in _carried_in(path)))
 
 
 def _carried_in(path: str) -> list[Snapshot]:

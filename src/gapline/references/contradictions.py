@@ -5,13 +5,12 @@ digits of both prints, shows that one of the two is wrong; which one is not judg
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.campaign.campaign import Campaign
 from gapline.campaign.scale import Scale
@@ -22,20 +21,14 @@ from gapline.contract.transforms import Transform, TransformKind
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
 from gapline.files.scratch_arrays import piece_size
+from gapline.native.arrays import Floats
 from gapline.native.kernel_formulas import check_tolerance, run_beats
 from gapline.native.slices import step_places
 from gapline.references.alarms import Alarm, AlarmKind, Claim, solution_claim, stored_claim
 from gapline.references.snapshot import Snapshot
 
-Floats = NDArray[np.float64]
 # Solvers accept violations of about this relative size: a bound and a solution that are closer than that agree.
 PROOF_TOLERANCE = 1e-6
-
-_STORED = {
-    AlarmKind.BOUND: AlarmKind.STORED_BOUND,
-    AlarmKind.OPTIMUM: AlarmKind.STORED_OPTIMUM,
-    AlarmKind.INFEASIBLE: AlarmKind.STORED_INFEASIBLE,
-}
 
 
 class Proven(NamedTuple):
@@ -85,11 +78,21 @@ def find_contradictions(
     for (instance,), found in solved.sort("instance", "_worst", "best_time", "arm", "seed").group_by(
         "instance", maintain_order=True
     ):
+        known = proofs[str(instance)]
         # Two are enough: the best of all, and the best of the others for the run that has it.
         best = list(found.head(2).iter_rows(named=True))
-        alarms += _refuted(proofs[str(instance)], best, among, tolerance, same=solutions is None)
+        # In another campaign the same key is another run.
+        others = ((one, [row for row in best if solutions is not None or _key(row) != one.key]) for one in known)
+        for one, row in _refuted(
+            ((one, rows[0]) for one, rows in others if rows), tolerance, signed=among.scale.signed
+        ):
+            alarms.append(Alarm(one.kind, one.key.instance, one.claim, solution_claim(row, among)))
         if solutions is None:
-            alarms += _refuted_by_itself(proofs[str(instance)], found, among, tolerance)
+            bounds = {one.key: one for one in known if one.kind is AlarmKind.BOUND}
+            keys = pl.DataFrame(list(bounds), schema=found.select(RUN_KEY).schema, orient="row")
+            same = found.join(keys, on=RUN_KEY, how="semi").iter_rows(named=True)
+            for one, row in _refuted(((bounds[_key(row)], row) for row in same), tolerance, signed=among.scale.signed):
+                alarms.append(Alarm(AlarmKind.OWN_BOUND, one.key.instance, one.claim, solution_claim(row, among)))
     return alarms
 
 
@@ -122,15 +125,13 @@ def find_stored_contradictions(
         known = pl.DataFrame(
             {"instance": list(weakest), "value": list(weakest.values())}, {"instance": pl.String, "value": pl.Float64}
         )
-        told = set()
-        for proven in sorted(_proofs(campaign, envelopes, known), key=lambda one: (one.key[:2], -one.lower, one.key)):
-            name = proven.key.instance
-            row = {"best": float(envelopes.scale.of(name).apply(weakest[name]))}
-            if proven.key[:2] in told or not _is_refuted(proven, row, tolerance, signed=envelopes.scale.signed):
-                continue
-            told.add(proven.key[:2])
-            claim = stored_claim(snapshot, snapshot.values[name])
-            alarms.append(Alarm(_STORED[proven.kind], name, proven.claim, claim))
+        proofs = [
+            (one, {"best": float(envelopes.scale.of(name := one.key.instance).apply(weakest[name]))})
+            for one in _proofs(campaign, envelopes, known)
+        ]
+        for one, _ in _refuted(proofs, tolerance, signed=envelopes.scale.signed):
+            claim = stored_claim(snapshot, snapshot.values[one.key.instance])
+            alarms.append(Alarm(AlarmKind[f"STORED_{one.kind.name}"], one.key.instance, one.claim, claim))
     return alarms
 
 
@@ -154,33 +155,14 @@ def _half_unit(value: float) -> float:
 
 
 def _refuted(
-    proofs: Sequence[Proven], best: Sequence[Mapping[str, Any]], envelopes: Envelopes, tolerance: float, *, same: bool
-) -> Iterator[Alarm]:
-    """Yield the strongest claim of each arm that a solution of another run contradicts."""
+    pairs: Iterable[tuple[Proven, Mapping[str, Any]]], tolerance: float, *, signed: bool
+) -> Iterator[tuple[Proven, Mapping[str, Any]]]:
+    """Yield, for each arm and instance, the strongest claim that the solution beside it contradicts."""
     told = set()
-    for proven in sorted(proofs, key=lambda proven: (proven.key.arm, -proven.lower, proven.key)):
-        # In another campaign the same key is another run.
-        row = next((row for row in best if not same or _key(row) != proven.key), None)
-        if row is None or proven.key.arm in told:
-            continue
-        if _is_refuted(proven, row, tolerance, signed=envelopes.scale.signed):
-            told.add(proven.key.arm)
-            yield Alarm(proven.kind, proven.key.instance, proven.claim, solution_claim(row, envelopes))
-
-
-def _refuted_by_itself(
-    proofs: Sequence[Proven], solved: pl.DataFrame, envelopes: Envelopes, tolerance: float
-) -> Iterator[Alarm]:
-    """Yield the strongest dual bound of each arm that the solution of the same run contradicts."""
-    bounds = {proven.key: proven for proven in proofs if proven.kind is AlarmKind.BOUND}
-    keys = pl.DataFrame(list(bounds), schema=solved.select(RUN_KEY).schema, orient="row")
-    own = {_key(row): row for row in solved.join(keys, on=RUN_KEY, how="semi").iter_rows(named=True)}
-    told = set()
-    for key in sorted(own, key=lambda key: (key.arm, -bounds[key].lower, key)):
-        proven = bounds[key]
-        if key.arm not in told and _is_refuted(proven, own[key], tolerance, signed=envelopes.scale.signed):
-            told.add(key.arm)
-            yield Alarm(AlarmKind.OWN_BOUND, key.instance, proven.claim, solution_claim(own[key], envelopes))
+    for proven, row in sorted(pairs, key=lambda pair: (pair[0].key[:2], -pair[0].lower, pair[0].key)):
+        if proven.key[:2] not in told and _is_refuted(proven, row, tolerance, signed=signed):
+            told.add(proven.key[:2])
+            yield proven, row
 
 
 def _is_refuted(proven: Proven, row: Mapping[str, Any], tolerance: float, *, signed: bool) -> bool:

@@ -15,27 +15,27 @@ from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
 from gapline.native.kernel_formulas import check_tolerance, is_beaten, run_beats
 from gapline.references.alarms import CERTIFICATES, Alarm, find_alarms, snapshot_sense
-from gapline.references.comparable import refuse_changed_instances, refuse_other_sense, rewritten_instances
 from gapline.references.contradictions import find_contradictions, find_stored_contradictions
-from gapline.references.fold_candidates import Offer, has_number, offer_of, read_offer, refuse_other_values, trusted
+from gapline.references.fold_candidates import Offer, exclude_unchecked, read_offer, refuse_other_values
 from gapline.references.freeze import Moved, check_moment, refuse_earlier, refuse_foreknowledge
-from gapline.references.policy import best_against, known_after, run_entry, runs_digest
-from gapline.references.snapshot import Reference, Snapshot, parse_moment
+from gapline.references.policy import best_runs_and_references, fold_date, run_entry, runs_digest
+from gapline.references.reference import Reference
+from gapline.references.resolve import refuse_changed_instances, refuse_other_sense, rewritten_instances
+from gapline.references.snapshot import Snapshot, parse_moment
 from gapline.text import counted
 
 Rank = tuple[float, ...]
 
 
-class Taken(NamedTuple):
-    """A value that an offer has: the entry it becomes, and who checked its solution (None: the user's word)."""
+class CandidateValue(NamedTuple):
+    """A value that an offer has, and the entry it becomes."""
 
     instance: str
     entry: dict[str, Any]
-    checker: str | None
     offer: Offer
 
 
-def take_values(
+def accept_values(
     snapshot: Snapshot,
     current: Mapping[str, Mapping[str, Any]],
     offers: Sequence[Offer],
@@ -43,14 +43,19 @@ def take_values(
     tolerance: float,
     add: bool = False,
     sense: str | None = None,
-) -> tuple[list[Taken], list[str]]:
+) -> tuple[list[CandidateValue], list[str]]:
     """Return the values that beat the current entry of their instance by more than the tolerance; note what was not.
 
     The best of all offers counts; of equal ones the first that was named. A certified entry is never replaced, and a
     value without its number of routes is not compared with one that states them.
     """
     taken, absent, unlike, unused = [], [], [], []
-    for instance, found in sorted(_by_instance(offers).items()):
+    stated: dict[str, list[tuple[Offer, Reference]]] = {}
+    for offer in offers:
+        for instance, entry in offer.snapshot.values.items():
+            if entry.value is not None:
+                stated.setdefault(instance, []).append((offer, entry))
+    for instance, found in sorted(stated.items()):
         now = current.get(instance)
         if now is None and not add:
             absent.append(instance)
@@ -81,16 +86,7 @@ def take_values(
     return taken, [f"{what}: {len(names)} ({listing(names)})" for names, what in reasons if names]
 
 
-def _by_instance(offers: Sequence[Offer]) -> dict[str, list[tuple[Offer, Reference]]]:
-    found: dict[str, list[tuple[Offer, Reference]]] = {}
-    for offer in offers:
-        for instance, entry in offer.snapshot.values.items():
-            if has_number(entry):
-                found.setdefault(instance, []).append((offer, entry))
-    return found
-
-
-def _taken(instance: str, offer: Offer, entry: Reference, snapshot: Snapshot) -> Taken:
+def _taken(instance: str, offer: Offer, entry: Reference, snapshot: Snapshot) -> CandidateValue:
     checker, theirs = offer.checker_of(instance), offer.snapshot
     store = entry.more.get("store") or theirs.store.model_dump(exclude_unset=True)
     how = f"solution checked by {checker}" if checker else "not checked: taken on the user's word"
@@ -106,7 +102,7 @@ def _taken(instance: str, offer: Offer, entry: Reference, snapshot: Snapshot) ->
     before = snapshot.values.get(instance)
     if before is not None:
         document |= before.digests()
-    return Taken(instance, document, checker, offer)
+    return CandidateValue(instance, document, offer)
 
 
 def _rank(entry: Mapping[str, Any], sign: float) -> Rank:
@@ -151,7 +147,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
+class FoldResult:
     """The new snapshot, what changed, which claims of proof are contradicted, what was left out, what was rejected."""
 
     snapshot: Snapshot
@@ -206,7 +202,7 @@ def fold_snapshot(snapshot: Snapshot, *found: Envelopes | Snapshot | str, name: 
         )
     trust, tolerance = bool(options.get("trust_solver")), options.get("tolerance", TOLERANCE)
     offers = [
-        offer_of(one)
+        Offer(one.name, one, digest=one.digest)
         if isinstance(one, Snapshot)
         else read_offer(one, trust=trust, tolerance=tolerance, objective=snapshot.objective, sense=options.get("sense"))
         for one in found
@@ -228,7 +224,7 @@ def fold(
     trust_solver: bool = False,
     as_of: str | None = None,
     sense: str | None = None,
-) -> Folded:
+) -> FoldResult:
     """Fold the improvements of a campaign, and the values that other sources offer, into a new snapshot.
 
     A value is beaten by more than the relative tolerance, for runs on the transformed scale; a certified one is never
@@ -246,7 +242,7 @@ def fold(
     refuse_other_values(snapshot, offers, sense=sense)
     rejected = tuple(one for offer in offers for one in offer.rejected)
     notes = [note for offer in offers for note in offer.notes]
-    offers, doubts = trusted(offers, trust=trust_solver)
+    offers, doubts = exclude_unchecked(offers, trust=trust_solver)
     known = [snapshot, *(offer.snapshot for offer in offers)]
     runs = None if envelopes is None else envelopes.runs
     refuse_changed_instances(snapshot, runs)
@@ -258,14 +254,14 @@ def fold(
         checked, left_out = _vouched(envelopes, trust_solver=trust_solver)
         notes += left_out
         if include_late and campaign is not None:
-            checked = with_late(checked, campaign)
+            checked = include_late_candidates(checked, campaign)
     alarms = find_alarms(known, checked, tolerance=tolerance, sense=sense)
     if campaign is not None and envelopes is not None:
         alarms += find_contradictions(campaign, envelopes, tolerance=tolerance)
         alarms += find_stored_contradictions(campaign, envelopes, known, tolerance=tolerance)
     entries = {instance: e.document() for instance, e in snapshot.values.items()}
     found, absent = ({}, []) if checked is None else _found_by_runs(snapshot, checked, tolerance=tolerance, add=add)
-    taken, more = take_values(snapshot, entries | found, offers, tolerance=tolerance, add=add, sense=sense)
+    taken, more = accept_values(snapshot, entries | found, offers, tolerance=tolerance, add=add, sense=sense)
     found |= {one.instance: one.entry for one in taken}
     if absent:
         notes.append(f"instances that the snapshot does not have, not added: {len(absent)} ({listing(absent)})")
@@ -274,7 +270,7 @@ def fold(
     changes = tuple(_change(snapshot, instance, found[instance]) for instance in sorted(found))
     # The very same snapshot, not a copy: its digest, and all that was scored against it, stay.
     if not changes:
-        return Folded(snapshot, (), tuple(alarms), tuple(notes), rejected)
+        return FoldResult(snapshot, (), tuple(alarms), tuple(notes), rejected)
     if as_of is not None:
         _refuse_foreknowledge(as_of, found, taken)
     folded = snapshot.child(
@@ -283,7 +279,7 @@ def fold(
         as_of=as_of or _known(snapshot, envelopes, taken),
         fold=_made_from(envelopes, offers, taken) | {"tolerance": tolerance, "late": include_late},
     )
-    return Folded(folded, changes, tuple(alarms), tuple(notes), rejected)
+    return FoldResult(folded, changes, tuple(alarms), tuple(notes), rejected)
 
 
 def _found_by_runs(
@@ -291,7 +287,7 @@ def _found_by_runs(
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
     """Return the entries of values that runs beat, and the instances that the snapshot does not have."""
     found, absent = {}, []
-    for row, reference in best_against(snapshot, envelopes):
+    for row, reference in best_runs_and_references(snapshot, envelopes):
         before = snapshot.values.get(row["instance"])
         if before is None and not add:
             absent.append(row["instance"])
@@ -318,33 +314,31 @@ def _change(snapshot: Snapshot, instance: str, entry: dict[str, Any]) -> Change:
     return Change(instance, None if before is None else before.value, entry["value"], entry["source"], **told)
 
 
-def _other_checkers(snapshot: Snapshot, campaign: Campaign | None, taken: Sequence[Taken]) -> list[str]:
-    notes = []
-    theirs = None if campaign is None else campaign.facts.get("checker")
-    if snapshot.checker and theirs and theirs != snapshot.checker:
-        notes.append(f"checkers differ: the snapshot was priced by {snapshot.checker}, the campaign by {theirs}")
-    priced = {one.offer.source: one.offer.snapshot.checker for one in taken}
-    for source, checker in priced.items():
-        if snapshot.checker and checker and checker != snapshot.checker:
-            notes.append(f"checkers differ: the snapshot was priced by {snapshot.checker}, {source} by {checker}")
-    return notes
+def _other_checkers(snapshot: Snapshot, campaign: Campaign | None, taken: Sequence[CandidateValue]) -> list[str]:
+    others = {} if campaign is None else {"the campaign": campaign.facts.get("checker")}
+    others |= {one.offer.source: one.offer.snapshot.checker for one in taken}
+    return [
+        f"checkers differ: the snapshot was priced by {snapshot.checker}, {where} by {theirs}"
+        for where, theirs in others.items()
+        if snapshot.checker and theirs and theirs != snapshot.checker
+    ]
 
 
-def _refuse_foreknowledge(as_of: str, found: dict[str, dict[str, Any]], taken: Sequence[Taken]) -> None:
+def _refuse_foreknowledge(as_of: str, found: dict[str, dict[str, Any]], taken: Sequence[CandidateValue]) -> None:
     refuse_foreknowledge(as_of, (entry for entry in found.values() if "taken" not in entry))
     for one in taken:
         if one.offer.snapshot.as_of is not None:
             refuse_earlier(as_of, one.offer.snapshot.as_of, f"the values of {one.offer.source}")
 
 
-def _known(snapshot: Snapshot, envelopes: Envelopes | None, taken: Sequence[Taken]) -> str | None:
+def _known(snapshot: Snapshot, envelopes: Envelopes | None, taken: Sequence[CandidateValue]) -> str | None:
     """Return when all values of the new snapshot are known, None where one of the sources does not say."""
-    moments = [snapshot.as_of if envelopes is None else known_after(snapshot, envelopes.runs)]
+    moments = [snapshot.as_of if envelopes is None else fold_date(snapshot, envelopes.runs)]
     moments += [one.offer.snapshot.as_of for one in taken]
     return None if None in moments else max((str(moment) for moment in moments), key=parse_moment)
 
 
-def _made_from(envelopes: Envelopes | None, offers: Sequence[Offer], taken: Sequence[Taken]) -> dict[str, Any]:
+def _made_from(envelopes: Envelopes | None, offers: Sequence[Offer], taken: Sequence[CandidateValue]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     if envelopes is not None:
         made |= {"runs": len(envelopes), "runs_digest": runs_digest(envelopes.runs)}
@@ -357,7 +351,7 @@ def _made_from(envelopes: Envelopes | None, offers: Sequence[Offer], taken: Sequ
     return made
 
 
-def with_late(envelopes: Envelopes, campaign: Campaign) -> Envelopes:
+def include_late_candidates(envelopes: Envelopes, campaign: Campaign) -> Envelopes:
     """Let the best checked candidate after the horizon stand as the best of its run, where it is better."""
     scale = envelopes.scale
     if scale.hierarchical:

@@ -1,20 +1,12 @@
 """Values offered to a fold by other sources, with their solutions checked and priced again."""
 
-import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import version
-from pathlib import Path, PurePosixPath
 from typing import Any
 
-import msgspec
-
-from gapline.contract.instance_digest import COLLECTION_MARKER, sidecar_names
 from gapline.errors import EnvironmentLacksError, IntegrityError, SnapshotError, UsageError, listing
 from gapline.references.freeze import Moved, freeze
-from gapline.references.git_store import Repository
-from gapline.references.snapshot import Reference, Snapshot
-from gapline.references.stores.mamut import Stored, StoredSolution
+from gapline.references.snapshot import Snapshot
 
 # Whose word on a candidate is a check of somebody else than its finder.
 _CHECKED = ("checker", "declared")
@@ -80,17 +72,12 @@ def read_offer(source: str, *, reprice: bool = False, trust: bool = False, **opt
     return offer.without(sorted(gone))
 
 
-def offer_of(snapshot: Snapshot) -> Offer:
-    """Return what a snapshot at hand offers."""
-    return Offer(snapshot.name, snapshot, digest=snapshot.digest)
-
-
-def trusted(offers: Sequence[Offer], *, trust: bool) -> tuple[list[Offer], list[str]]:
+def exclude_unchecked(offers: Sequence[Offer], *, trust: bool) -> tuple[list[Offer], list[str]]:
     """Leave out values that nobody checked, unless the user vouches for them; a note counts them either way."""
     kept, doubtful = [], []
     for offer in offers:
         unchecked = [
-            name for name, one in offer.snapshot.values.items() if has_number(one) and not offer.checker_of(name)
+            name for name, one in offer.snapshot.values.items() if one.value is not None and not offer.checker_of(name)
         ]
         doubtful += unchecked
         kept.append(offer if trust else offer.without(unchecked))
@@ -100,7 +87,7 @@ def trusted(offers: Sequence[Offer], *, trust: bool) -> tuple[list[Offer], list[
         return kept, [
             f"values that nobody checked, considered on the user's word: {len(doubtful)} ({listing(doubtful)})"
         ]
-    left = sum(has_number(one) for offer in kept for one in offer.snapshot.values.values())
+    left = sum(one.value is not None for offer in kept for one in offer.snapshot.values.values())
     if not left and not any(offer.rejected for offer in offers):
         raise SnapshotError(
             f"{listing(offer.source for offer in offers)}: expected values with a checked solution, got "
@@ -108,11 +95,6 @@ def trusted(offers: Sequence[Offer], *, trust: bool) -> tuple[list[Offer], list[
             hint="`--validation solver` takes them on your word, and each says so",
         )
     return kept, [f"values left out because nobody checked a solution of theirs: {len(doubtful)} ({listing(doubtful)})"]
-
-
-def has_number(entry: Reference) -> bool:
-    """Say whether an entry states a value."""
-    return entry.value is not None
 
 
 def refuse_other_values(snapshot: Snapshot, offers: Sequence[Offer], *, sense: str | None = None) -> None:
@@ -170,123 +152,34 @@ def put_price(
     return Moved(instance, value, priced, "; ".join(filter(None, (reason, withdrawn))))
 
 
-@dataclass(frozen=True, slots=True)
-class Repriced:
-    """Which stored values moved, who priced them, what could not be priced, and who priced each that could."""
-
-    moved: tuple[Moved, ...]
-    checker: str
-    notes: list[str]
-    checked: Mapping[str, str]
+class CannotPriceError(Exception):
+    """The instance, a sidecar or the solution cannot be used; the stored value stands."""
 
 
-def reprice_entries(
-    repository: Repository,
-    paths: Mapping[str, str],
-    stored: Iterable[Stored],
-    entries: dict[str, dict[str, Any]],
-    objective: str,
+def price_all(
+    entries: Mapping[str, dict[str, Any]],
+    price: Callable[[str], tuple[float | None, str]],
+    checker: str,
     *,
     tolerance: float,
-) -> Repriced:
-    """Evaluate the stored routes of time-dependent instances and put the checker's value into the entries, in place.
+) -> tuple[tuple[Moved, ...], dict[str, str], list[str]]:
+    """Put the price of each stored solution into its entry; return what moved, who priced it, and what nobody did.
 
-    A value that moves by more than the relative tolerance loses its certificate and is listed; routes that turn out
-    infeasible leave the entry without a value and are listed. The stored value stays in the entry as `stored`.
+    `price` returns the checker's value, None for an infeasible solution, and the reason.
     """
-    try:
-        import mamut_routing_lib.td  # noqa: F401
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("mamut-routing-lib", "routing") from None
-    checker, checked = _checker_name(), dict[str, str]()
+    checked: dict[str, str] = {}
     moved: list[Moved] = []
     unpriced: list[str] = []
-    for one in stored:
-        entry = entries[one.key]
+    for key, entry in entries.items():
         if entry["value"] is None:
             continue
         try:
-            priced, reason = _price(repository, paths, one, objective)
-        except _CannotPriceError as error:
-            unpriced.append(f"{one.key} ({error})")
-            entry["priced_by"] = "store"
+            priced, reason = price(key)
+        except CannotPriceError as error:
+            unpriced.append(f"{key} ({error})")
             continue
-        checked[one.key] = checker
-        if (found := put_price(one.key, entry, priced, reason, tolerance=tolerance)) is not None:
+        checked[key] = checker
+        if (found := put_price(key, entry, priced, reason, tolerance=tolerance)) is not None:
             moved.append(found)
     notes = [f"solutions that could not be re-priced: {len(unpriced)} ({listing(unpriced)})"] if unpriced else []
-    return Repriced(tuple(moved), checker, notes, checked)
-
-
-def _checker_name() -> str:
-    """Name the referee and the contract it prices under, which releases before 0.12 do not state themselves."""
-    from mamut_routing_lib.td import checker
-
-    contract = getattr(checker, "TD_CHECKER_CONTRACT", "td-fold/1")
-    return f"mamut-routing-lib {version('mamut-routing-lib')}, {contract}"
-
-
-class _CannotPriceError(Exception):
-    """The instance, a sidecar or the routes cannot be used; the stored value stands."""
-
-
-def _price(repository: Repository, paths: Mapping[str, str], one: Stored, objective: str) -> tuple[float | None, str]:
-    from mamut_routing_lib.enums import ObjectiveFunction
-    from mamut_routing_lib.models import BenchmarkSolution
-    from mamut_routing_lib.td import check_td_solution, load_td_instance
-    from pydantic import ValidationError
-
-    if one.instance_blob is None:
-        raise _CannotPriceError("no instance beside it")
-    bks, instance = repository.read([one.bks_blob, one.instance_blob])
-    if bks is None or instance is None:
-        raise _CannotPriceError("not in the clone")
-    solution = msgspec.json.decode(bks, type=StoredSolution)
-    if not solution.routes:
-        raise _CannotPriceError("no routes")
-    with tempfile.TemporaryDirectory(prefix="gapline-") as scratch:
-        file = Path(scratch) / one.instance
-        _lay_out(repository, paths, one, instance, Path(scratch))
-        try:
-            loaded = load_td_instance(file)
-        except FileNotFoundError as error:
-            raise _CannotPriceError(f"no sidecar {Path(str(error.filename)).name}") from None
-        except (ValueError, OSError, KeyError) as error:
-            raise _CannotPriceError(str(error).splitlines()[0][:120]) from None
-        try:
-            candidate = BenchmarkSolution(instance_name=loaded.instance.instance_name, routes=solution.routes)
-        except ValidationError as error:
-            return None, f"malformed routes: {error.errors()[0]['msg']}"
-        try:
-            result = check_td_solution(loaded, candidate, ObjectiveFunction(objective))
-        except ValueError as error:
-            raise _CannotPriceError(str(error).splitlines()[0][:120]) from None
-    return (float(result.routing_cost), "") if result.is_valid() else (None, str(result.error_message))
-
-
-def _lay_out(repository: Repository, paths: Mapping[str, str], one: Stored, instance: bytes, root: Path) -> None:
-    """Write the instance and what it refers to under its own path, from blobs."""
-    folder = PurePosixPath(one.instance).parent
-    wanted = {f"{folder}/{name}": blob for name, blob in one.sidecars.items()}
-    for parent in PurePosixPath(one.instance).parents:
-        # A collection names sidecars from its own root, which its marker file shows.
-        marker = str(parent / COLLECTION_MARKER)
-        for name in sidecar_names(instance) if parent == folder or marker in paths else ():
-            path = str(parent / name)
-            if path in paths:
-                wanted[path] = paths[path]
-        if marker in paths:
-            wanted[marker] = paths[marker]
-    files = {str(PurePosixPath(path)): blob for path, blob in wanted.items()}
-    for path, data in zip(files, repository.read(files.values()), strict=True):
-        if data is not None:
-            _write(root, path, data)
-    _write(root, one.instance, instance)
-
-
-def _write(root: Path, path: str, data: bytes) -> None:
-    file = root / path
-    if not file.resolve().is_relative_to(root.resolve()):
-        raise _CannotPriceError(f"path {path!r} leads out of the store")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(data)
+    return tuple(moved), checked, notes

@@ -205,6 +205,11 @@ def freeze_references(given: str | Path, *, name: str | None = None) -> Frozen:
         raise UsageError(error.message, hint=f"{error.hint}; {first}" if error.hint else first) from None
 
 
+def read_references(path: str | Path, *, name: str | None = None) -> Snapshot:
+    """Read references: a CSV `instance,value,…`, a `.solu` file, a snapshot, or `STORE:PLACE` of a store to freeze."""
+    return freeze_references(path, name=name).snapshot
+
+
 def read_text(file: Path, what: str, *, encoding: str = "utf-8") -> str:
     """Read a text file of a store, compressed or not."""
     if not file.is_file():

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from gapline.errors import EnvironmentLacksError, SnapshotError, UsageError, found_at, listing
@@ -43,8 +43,7 @@ class Commit:
         return as_of
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(NamedTuple):
     """What a commit did to one file: its blob afterwards, None where the file went; its author and its subject."""
 
     commit: Commit
@@ -79,15 +78,8 @@ class Repository:
         hint = f"there are: {', '.join(known)}" if known else None
         raise SnapshotError(f"{self.path}: expected a commit or tag, got {revision!r}", hint=hint)
 
-    def blobs(self, commit: Commit) -> dict[str, str]:
-        """Return path -> blob id of every file in a commit."""
-        return self._tree(commit, "blob")
-
-    def links(self, commit: Commit) -> dict[str, str]:
-        """Return path -> commit id of every submodule that a commit mounts."""
-        return self._tree(commit, "commit")
-
-    def _tree(self, commit: Commit, wanted: str) -> dict[str, str]:
+    def blobs(self, commit: Commit, *, wanted: str = "blob") -> dict[str, str]:
+        """Return path -> blob id of every file in a commit, or path -> commit id of every submodule (`commit`)."""
         out = self._git("ls-tree", "-r", "-z", "--full-tree", commit.id)
         found = {}
         for line in out.split(b"\0"):
@@ -197,22 +189,18 @@ class Repository:
         return subprocess.Popen(command, stdout=subprocess.PIPE, env=settings, bufsize=1 << 20, **streams)
 
 
-def open_repository(path: Path) -> Repository:
-    """Open a repository, refusing a path that is none."""
-    if not path.is_dir():
-        found = "a file" if path.exists() else "no such directory"
-        raise SnapshotError(f"{path}: expected a git repository, got {found}")
-    prefix = Repository(path)._git("rev-parse", "--show-prefix").decode("utf-8", "replace").strip().rstrip("/")
-    return Repository(path, prefix)
-
-
 def open_revision(location: str) -> tuple[Repository, Commit, str]:
     """Open `PATH@REVISION`, or the newest commit of `PATH`; also return both in words."""
     # A path may hold an @ of its own: then nothing is cut off, and the newest commit is meant.
     where, _, revision = location.rpartition("@")
     if not where or (Path(location).is_dir() and not Path(where).is_dir()):
         where, revision = location, "HEAD"
-    repository = open_repository(Path(where))
+    path = Path(where)
+    if not path.is_dir():
+        found = "a file" if path.exists() else "no such directory"
+        raise SnapshotError(f"{path}: expected a git repository, got {found}")
+    prefix = Repository(path)._git("rev-parse", "--show-prefix").decode("utf-8", "replace").strip().rstrip("/")
+    repository = Repository(path, prefix)
     return repository, repository.commit(revision), f"{where}@{revision}"
 
 
@@ -255,7 +243,7 @@ def follow_submodules(repository: Repository, commit: Commit, clones: Path | Non
     """
     if clones is not None and not clones.is_dir():
         raise UsageError(f"{clones}: expected a folder of clones, got {found_at(clones)}")
-    links, urls = repository.links(commit), repository.submodule_urls(commit)
+    links, urls = repository.blobs(commit, wanted="commit"), repository.submodule_urls(commit)
     found, lacking = {}, []
     for path, commit_id in links.items():
         clone = next((one for one in _clones(repository, clones, path, urls.get(path)) if one.has(commit_id)), None)

@@ -1,19 +1,20 @@
 """The history of a snapshot: its parents, and the snapshot or commit that each value comes from."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gapline.contract.reading import TOLERANCE
 from gapline.errors import GaplineError, UsageError, listing
 from gapline.references.alarms import Alarm, find_alarms, snapshot_sense
-from gapline.references.diff import SnapshotDiff, classify, diff_snapshots, index_snapshots
+from gapline.references.diff import SnapshotDiff, classify, diff_snapshots
 from gapline.references.freeze import split_source
 from gapline.references.git_store import FileChange, Repository, open_revision
-from gapline.references.snapshot import Reference, Snapshot
+from gapline.references.reference import Reference
+from gapline.references.snapshot import Snapshot, index_snapshots
 from gapline.references.stores.mamut import read_stored
 from gapline.text import meant
 
@@ -28,10 +29,32 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Lineage:
-    """A chain, newest first; `missing` is the digest of the parent at which it ends, `why` says where it was sought.
+class Step:
+    """What became of one value: `change` says how, `where` in which snapshot or commit, `who` whom its source names.
 
-    `changed` are files that state the digest of a parent and hold something else.
+    `as_of` is when the value was known, `when` the moment the snapshot was written or the commit made.
+    """
+
+    instance: str
+    change: str
+    value: float | None
+    certified: bool
+    source: str
+    who: str
+    as_of: str | None
+    when: str | None
+    where: str
+    digest: str | None = None
+    commit: str | None = None
+    committer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotLog:
+    """A chain of snapshots, newest first, and the steps of the values that were asked for, newest first.
+
+    `missing` is the digest of the parent at which the chain ends, and `why` says where it was sought; `changed` are
+    files that state the digest of a parent and hold something else; `alarms` are contradicted certificates.
     """
 
     links: tuple[Link, ...]
@@ -39,11 +62,32 @@ class Lineage:
     why: str
     changed: tuple[str, ...]
     alarms: tuple[Alarm, ...]
+    steps: dict[str, tuple[Step, ...]] = field(default_factory=dict)
+    store: str | None = None
+
+    def notes(self) -> list[str]:
+        """Say what of the chain is not at hand."""
+        notes = list(self.changed)
+        if self.missing is not None:
+            notes.append(f"parent {self.missing} is not at hand: {self.why}")
+        if self.store is not None and not any(step.commit for steps in self.steps.values() for step in steps):
+            notes.append(f"{self.store}: no commit of these values found")
+        return notes
+
+    def document(self) -> dict[str, Any]:
+        """Return the log for JSON."""
+        return {
+            "snapshots": [link_facts(link) for link in self.links],
+            "missing": self.missing,
+            "steps": {instance: [asdict(step) for step in steps] for instance, steps in self.steps.items()},
+            "notes": self.notes(),
+            "alarms": [alarm.document() for alarm in self.alarms],
+        }
 
 
 def trace_lineage(
     path: str | Path, *, folders: Iterable[str | Path] = (), tolerance: float = TOLERANCE, sense: str | None = None
-) -> Lineage:
+) -> SnapshotLog:
     """Follow a snapshot to its oldest ancestor that lies beside it or in one of the folders.
 
     Only files that are what their digest says are followed. A digest covers that of the parent, so that no chain can
@@ -70,7 +114,7 @@ def trace_lineage(
         if parent is not None:
             alarms += find_alarms([parent, snapshot], tolerance=tolerance, sense=sense)
     why = f"looked in {listing(str(place) for place in places)}" if wanted else ""
-    return Lineage(tuple(links), wanted, why, tuple(changed), tuple(dict.fromkeys(alarms)))
+    return SnapshotLog(tuple(links), wanted, why, tuple(changed), tuple(dict.fromkeys(alarms)))
 
 
 def _load(digest: str, files: Sequence[Path], changed: list[str]) -> tuple[Snapshot, Path] | None:
@@ -82,8 +126,7 @@ def _load(digest: str, files: Sequence[Path], changed: list[str]) -> tuple[Snaps
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class StoredChange:
+class StoredChange(NamedTuple):
     """What a commit made of the entry of an instance; None where its file went."""
 
     instance: str
@@ -165,65 +208,6 @@ def _entry(change: FileChange, contents: Mapping[str, bytes | None], objective: 
     return Reference.model_validate(read_stored(change.path, change.blob, data, objective))
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What became of one value: `change` says how, `where` in which snapshot or commit, `who` whom its source names.
-
-    `as_of` is when the value was known, `when` the moment the snapshot was written or the commit made.
-    """
-
-    instance: str
-    change: str
-    value: float | None
-    certified: bool
-    source: str
-    who: str
-    as_of: str | None
-    when: str | None
-    where: str
-    digest: str | None = None
-    commit: str | None = None
-    committer: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SnapshotLog:
-    """A chain of snapshots, newest first, and the steps of the values that were asked for, newest first."""
-
-    lineage: Lineage
-    steps: dict[str, tuple[Step, ...]]
-    store: str | None = None
-
-    @property
-    def links(self) -> tuple[Link, ...]:
-        """The snapshots of the chain, newest first."""
-        return self.lineage.links
-
-    @property
-    def alarms(self) -> tuple[Alarm, ...]:
-        """Certificates that are contradicted inside of the chain."""
-        return self.lineage.alarms
-
-    def notes(self) -> list[str]:
-        """Say what of the chain is not at hand."""
-        notes = list(self.lineage.changed)
-        if self.lineage.missing is not None:
-            notes.append(f"parent {self.lineage.missing} is not at hand: {self.lineage.why}")
-        if self.store is not None and not any(step.commit for steps in self.steps.values() for step in steps):
-            notes.append(f"{self.store}: no commit of these values found")
-        return notes
-
-    def document(self) -> dict[str, Any]:
-        """Return the log for JSON."""
-        return {
-            "snapshots": [link_facts(link) for link in self.links],
-            "missing": self.lineage.missing,
-            "steps": {instance: [asdict(step) for step in steps] for instance, steps in self.steps.items()},
-            "notes": self.notes(),
-            "alarms": [alarm.document() for alarm in self.alarms],
-        }
-
-
 def snapshot_log(
     path: str | Path,
     *instances: str,
@@ -249,8 +233,8 @@ def snapshot_log(
     sense
         `min` or `max`, where the snapshots do not state it.
     """
-    lineage = trace_lineage(path, folders=folders, tolerance=tolerance, sense=sense)
-    snapshots = [link.snapshot for link in lineage.links]
+    log = trace_lineage(path, folders=folders, tolerance=tolerance, sense=sense)
+    snapshots = [link.snapshot for link in log.links]
     names = _chosen(snapshots, instances)
     steps: dict[str, list[Step]] = {}
     if store is not None:
@@ -258,8 +242,8 @@ def snapshot_log(
             known = steps.setdefault(change.instance, [])
             known.append(_commit_step(change, known, _sign(change.instance, snapshots, sense), tolerance))
     for name in sorted(names):
-        steps.setdefault(name, []).extend(_snapshot_steps(name, lineage.links, tolerance, sense))
-    return SnapshotLog(lineage, {name: tuple(reversed(steps[name])) for name in sorted(steps)}, store)
+        steps.setdefault(name, []).extend(_snapshot_steps(name, log.links, tolerance, sense))
+    return replace(log, steps={name: tuple(reversed(steps[name])) for name in sorted(steps)}, store=store)
 
 
 def link_facts(link: Link) -> dict[str, Any]:
@@ -279,10 +263,10 @@ def link_facts(link: Link) -> dict[str, Any]:
     }
 
 
-def who_found(entry: Reference) -> str:
+def finder_of(entry: Reference) -> str:
     """Return whom an entry names: the authors of a solution, the arm of a run, else its source.
 
-    >>> who_found(Reference(value=1.0, source="run a/i/1 at 2 s, valid by checker", fold={"arm": "a"}))
+    >>> finder_of(Reference(value=1.0, source="run a/i/1 at 2 s, valid by checker", fold={"arm": "a"}))
     'a'
     """
     provenance, found = entry.more.get("provenance"), entry.more.get("fold")
@@ -310,26 +294,11 @@ def _snapshot_steps(name: str, links: Sequence[Link], tolerance: float, sense: s
     before: Reference | None = None
     for link in reversed(links):
         snapshot, entry = link.snapshot, link.snapshot.values.get(name)
-        if entry is None and before is None:
-            continue
-        if before is not None and entry is not None and before.document() == entry.document():
+        if entry is before or (before is not None and entry is not None and before.document() == entry.document()):
             continue
         change = "frozen" if link is links[-1] else _change(before, entry, _sign(name, [snapshot], sense), tolerance)
-        shown = entry or Reference(value=None)
-        steps.append(
-            Step(
-                instance=name,
-                change=change,
-                value=shown.value,
-                certified=shown.certified,
-                source=shown.source,
-                who=who_found(shown),
-                as_of=snapshot.as_of,
-                when=snapshot.created,
-                where=snapshot.name,
-                digest=snapshot.digest,
-            )
-        )
+        facts: dict[str, Any] = {"as_of": snapshot.as_of, "when": snapshot.created, "digest": snapshot.digest}
+        steps.append(_step(name, change, entry, where=snapshot.name, **facts))
         before = entry
     return steps
 
@@ -337,21 +306,15 @@ def _snapshot_steps(name: str, links: Sequence[Link], tolerance: float, sense: s
 def _commit_step(found: StoredChange, before: Sequence[Step], sign: float, tolerance: float) -> Step:
     last = before[-1] if before else None
     old = None if last is None else Reference(value=last.value, certified=last.certified)
-    change, entry = found.change, found.entry
+    (commit, author, subject, _, _), entry = found.change, found.entry
+    change = "first" if last is None else _change(old, entry, sign, tolerance)
+    where: dict[str, Any] = {"as_of": commit.committed, "when": commit.committed, "where": subject, "commit": commit.id}
+    return _step(found.instance, change, entry, author, committer=author, **where)
+
+
+def _step(instance: str, change: str, entry: Reference | None, who: str = "", **more: Any) -> Step:
     shown = entry or Reference(value=None)
-    return Step(
-        instance=found.instance,
-        change="first" if last is None else _change(old, entry, sign, tolerance),
-        value=shown.value,
-        certified=shown.certified,
-        source=shown.source,
-        who=who_found(shown) or change.author,
-        as_of=change.commit.committed,
-        when=change.commit.committed,
-        where=change.subject,
-        commit=change.commit.id,
-        committer=change.author,
-    )
+    return Step(instance, change, shown.value, shown.certified, shown.source, finder_of(shown) or who, **more)
 
 
 def _change(before: Reference | None, after: Reference | None, sign: float, tolerance: float) -> str:

@@ -21,9 +21,15 @@ from gapline.envelope.build import Envelopes, Unchecked, unscorable_instances
 from gapline.errors import IntegrityError, listing
 from gapline.native.kernel_formulas import run_beats
 from gapline.references.alarms import best_runs
-from gapline.references.comparable import refuse_changed_instances
-from gapline.references.resolve import instance_sizes, lacks_value, transformed_references, unusable_references
-from gapline.references.snapshot import Snapshot, found_entry, parse_moment
+from gapline.references.reference import found_entry
+from gapline.references.resolve import (
+    instance_sizes,
+    lacks_value,
+    refuse_changed_instances,
+    transformed_references,
+    unusable_references,
+)
+from gapline.references.snapshot import Snapshot, parse_moment
 
 if TYPE_CHECKING:
     from gapline.journal.register import Register
@@ -78,7 +84,7 @@ def reference_notes(stored: Iterable[Snapshot], envelopes: Envelopes, register: 
         # What was registered in time needs no date.
         if policy == Policy.GIVEN and snapshot.as_of is None:
             notes.append(f"{snapshot.name}: {NO_DATE}")
-        pairs = [(row["best"], reference) for row, reference in best_against(snapshot, envelopes)]
+        pairs = [(row["best"], reference) for row, reference in best_runs_and_references(snapshot, envelopes)]
         equal, known = sum(best == value for best, value in pairs), sum(math.isfinite(value) for _, value in pairs)
         if policy != Policy.ANALYSIS and 2 * equal > known:
             notes.append(f"{snapshot.name}: {equal:,} of {known:,} values are exactly the best values of these runs")
@@ -130,7 +136,7 @@ def analysis_snapshot(
         known = snapshot
         refuse_changed_instances(snapshot, envelopes.runs)
     entries = {instance: entry.document() for instance, entry in known.values.items()}
-    for row, reference in best_against(known, envelopes):
+    for row, reference in best_runs_and_references(known, envelopes):
         # A prior of zero or below is the minimum, and stays, so that scoring refuses and lists it.
         if row["best"] < reference or math.isnan(reference):
             entry = run_entry(row, envelopes)
@@ -141,7 +147,7 @@ def analysis_snapshot(
                 entry |= before.digests()
             entries[row["instance"]] = entry
     fold = {"policy": Policy.ANALYSIS.value, "runs": len(envelopes), "runs_digest": runs_digest(envelopes.runs)}
-    as_of = known_after(snapshot, envelopes.runs)
+    as_of = fold_date(snapshot, envelopes.runs)
     if snapshot is None:
         return Snapshot.from_entries(
             entries, name=name or "campaign", store={"name": "campaign"}, as_of=as_of, fold=fold
@@ -149,7 +155,7 @@ def analysis_snapshot(
     return snapshot.child(entries, name=name or f"{snapshot.name} + campaign", as_of=as_of, fold=fold)
 
 
-def best_against(snapshot: Snapshot, envelopes: Envelopes) -> Iterator[tuple[dict[str, Any], float]]:
+def best_runs_and_references(snapshot: Snapshot, envelopes: Envelopes) -> Iterator[tuple[dict[str, Any], float]]:
     """Yield the best run of each instance with its reference on the scored scale, NaN where there is none."""
     best = best_runs(envelopes)
     names, sizes = best["instance"].to_list(), instance_sizes(envelopes.runs)
@@ -166,7 +172,7 @@ def run_entry(row: dict[str, Any], envelopes: Envelopes) -> dict[str, Any]:
     return entry | ({"primary": row["best_primary"], "secondary": row["best_secondary"]} if hierarchical else {})
 
 
-def known_after(snapshot: Snapshot | None, runs: pl.DataFrame) -> str | None:
+def fold_date(snapshot: Snapshot | None, runs: pl.DataFrame) -> str | None:
     """Return when the values are known once these runs are folded in: the last start, where every run has one."""
     if "started" not in runs.columns or not runs.height or runs["started"].null_count():
         return None

@@ -1,17 +1,18 @@
 """From a snapshot to the numbers that a score divides by; what is unusable is listed, all of it, before any scoring."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.campaign.scale import Scale
 from gapline.envelope.build import NOT_POSITIVE, Envelopes
-from gapline.errors import MissingReferenceError, closest, listing
-from gapline.references.snapshot import Reference, Snapshot
+from gapline.errors import IntegrityError, MissingReferenceError, closest, listing
+from gapline.native.arrays import Floats
+from gapline.references.reference import Reference, known_digests
+from gapline.references.snapshot import Snapshot
 
-Floats = NDArray[np.float64]
 Sizes = Mapping[str, float]
 
 _MOST = 50
@@ -134,3 +135,99 @@ def _hint(snapshot: Snapshot, bad: Sequence[str]) -> str:
     near = closest(bad[0], snapshot.values) if bad[0] not in snapshot.values else None
     known = f"the snapshot has {near!r}: are its names keyed differently? " if near else ""
     return f"{known}complete the snapshot, or leave these instances out: --leave-out-unscorable scores the rest"
+
+
+def same_instance(one: Reference, other: Reference) -> bool:
+    """Say whether two entries belong to one instance, as far as both of them say.
+
+    Where both state the digest of the problem, that decides, whatever the bytes around it. Else the bytes do, and the
+    sidecars where the instance file does not itself pin them.
+    """
+    if one.problem_digest and other.problem_digest:
+        return one.problem_digest == other.problem_digest
+    if _rewritten(one, other):
+        return False
+    ours, theirs = one.more.get("sidecars"), other.more.get("sidecars")
+    return not (ours and theirs) or ours == theirs
+
+
+def refuse_changed_instances(snapshots: Snapshot | Sequence[Snapshot], runs: pl.DataFrame | None = None) -> None:
+    """Raise where two sides state different digests for one instance that is to be scored.
+
+    Sides are the snapshots and the digest columns of the runs; a side that states none is not in doubt.
+    """
+    changed: dict[str, str] = {}
+    for instance, (one, where), (other, there) in _pairs(snapshots, runs):
+        if not same_instance(one, other):
+            ours, theirs = _distinction(one, other), _distinction(other, one)
+            changed.setdefault(instance, f"{instance}: {ours} in {where} but {theirs} in {there}")
+    if changed:
+        shown = listing([changed[instance] for instance in sorted(changed)], most=20)
+        raise IntegrityError(
+            f"expected one instance behind each name, got {len(changed)} that changed: {shown}",
+            hint="values of different instances are not comparable: freeze the store at the version that was solved",
+        )
+
+
+def refuse_other_sense(snapshot: Snapshot, scale: Scale) -> None:
+    """Raise where a snapshot states that its value is minimised and the runs maximise it, or the other way round."""
+    wrong = []
+    for instance, transform in scale.by_instance.items():
+        stated, ours = snapshot.sense_of(instance), "max" if transform.maximises else "min"
+        if stated is not None and stated != ours:
+            wrong.append(f"{instance} ({stated} in the snapshot, {ours} in the runs)")
+    if wrong:
+        raise IntegrityError(
+            f"{snapshot.name}: expected the sense of the runs, got another for {len(wrong)}: {listing(wrong)}",
+            hint="`gapline snapshot freeze --sense` states that of a store; `gapline score --negate ARM` turns an arm "
+            "that reports the negated objective",
+        )
+
+
+def rewritten_instances(snapshots: Snapshot | Sequence[Snapshot], runs: pl.DataFrame | None = None) -> list[str]:
+    """Say, in a note, for which instances two sides state other bytes and the same problem."""
+    found = {name for name, (one, _), (other, _) in _pairs(snapshots, runs) if _rewritten(one, other)}
+    if not found:
+        return []
+    return [
+        f"files of {len(found)} instances were rewritten and still hold the same problem (other bytes, equal problem "
+        f"digest): {listing(sorted(found))}"
+    ]
+
+
+Side = tuple[Reference, str]
+
+
+def _pairs(snapshots: Snapshot | Sequence[Snapshot], runs: pl.DataFrame | None) -> Iterator[tuple[str, Side, Side]]:
+    sides: dict[str, dict[str, Side]] = {}
+    columns = [] if runs is None else [name for name in ("instance_digest", "problem_digest") if name in runs.columns]
+    if runs is not None and columns:
+        known = runs.select("instance", *columns, "arm").sort("instance", "arm")
+        for row in known.unique(["instance", *columns], keep="first", maintain_order=True).iter_rows(named=True):
+            digests = known_digests(row)
+            if digests:
+                entry = Reference.model_validate({"value": None, **digests})
+                sides.setdefault(row["instance"], {}).setdefault(str(digests), (entry, f"runs of {row['arm']}"))
+    # Instances that nobody ran may have changed: that is the store's business.
+    wanted = None if runs is None else set(runs["instance"].unique())
+    for snapshot in [snapshots] if isinstance(snapshots, Snapshot) else snapshots:
+        for instance, entry in snapshot.values.items():
+            said = entry.digests() | ({"sidecars": entry.more["sidecars"]} if entry.more.get("sidecars") else {})
+            if said and (wanted is None or instance in wanted):
+                sides.setdefault(instance, {}).setdefault(str(said), (entry, f"snapshot {snapshot.name}"))
+    for instance, known_sides in sides.items():
+        for one, other in combinations(known_sides.values(), 2):
+            yield instance, one, other
+
+
+def _rewritten(one: Reference, other: Reference) -> bool:
+    return bool(one.instance_digest and other.instance_digest and one.instance_digest != other.instance_digest)
+
+
+def _distinction(entry: Reference, other: Reference) -> str:
+    """Name an entry by what tells it from the other one."""
+    if _rewritten(entry, other):
+        return str(entry.instance_digest)
+    if entry.problem_digest and entry.problem_digest != other.problem_digest:
+        return f"problem {entry.problem_digest}"
+    return f"sidecars {entry.more.get('sidecars')}"

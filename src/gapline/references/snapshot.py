@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -10,65 +10,21 @@ from types import MappingProxyType
 from typing import Any, Self
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import ConfigDict, Field, ValidationError, field_validator
 
 from gapline.campaign.remote import local_path
 from gapline.contract.number_limits import is_exact
 from gapline.contract.result_table import Shown
-from gapline.contract.tables import RunKey
-from gapline.errors import IntegrityError, SnapshotError, found_at, listing
+from gapline.errors import GaplineError, IntegrityError, SnapshotError, found_at, listing
 from gapline.files.atomic_write import write_atomically
 from gapline.files.digests import content_digest, parse_document
 from gapline.files.open_file import read_regular, reason_of
+from gapline.references.reference import ExtensibleModel, Reference, Store
 
 SCHEMA = "gapline.snapshot/1"
-_STRICT = ConfigDict(frozen=True, extra="allow", strict=True, allow_inf_nan=False, populate_by_name=True)
 
 
-class Reference(BaseModel):
-    """What is known of one instance; `certified` where the source proves that nothing is better.
-
-    `value` is the best-known objective before any transform, None where the store names the instance without a usable
-    number (`stated` then holds what it said); `primary` and `secondary` are the parts of a hierarchical objective.
-    `instance_digest` is that of the instance file, `problem_digest` of the problem in it, which other bytes may hold.
-    """
-
-    model_config = _STRICT
-
-    value: float | None
-    certified: bool = False
-    source: str = ""
-    instance_digest: str | None = None
-    problem_digest: str | None = None
-    primary: float | None = None
-    secondary: float | None = None
-
-    @property
-    def more(self) -> dict[str, Any]:
-        """Fields beyond the schema, kept as they were read."""
-        return dict(self.model_extra or {})
-
-    def digests(self) -> dict[str, str]:
-        """Return the digests that say which instance this is, where known."""
-        return known_digests({"instance_digest": self.instance_digest, "problem_digest": self.problem_digest})
-
-    def document(self) -> dict[str, Any]:
-        """Return the entry as it stands in the file."""
-        return self.model_dump(exclude_unset=True)
-
-
-class Store(BaseModel):
-    """Where the values were frozen from: a name, a version, a URL; a Software Heritage identifier where it is git."""
-
-    model_config = _STRICT
-
-    name: str
-    version: str | None = None
-    url: str | None = None
-    swhid: str | None = None
-
-
-class Snapshot(BaseModel, Shown):
+class Snapshot(ExtensibleModel, Shown):
     """Reference values frozen at one date.
 
     >>> snapshot = Snapshot.from_values({"i1": 10.0}, name="mine", certified=["i1"])
@@ -78,7 +34,7 @@ class Snapshot(BaseModel, Shown):
     True
     """
 
-    model_config = ConfigDict(**_STRICT, ignored_types=(cached_property,))
+    model_config = ConfigDict(**ExtensibleModel.model_config, ignored_types=(cached_property,))
 
     schema_: str = Field(alias="schema")
     name: str
@@ -188,8 +144,6 @@ class Snapshot(BaseModel, Shown):
         try:
             return cls.from_document(document, where=str(file))
         except IntegrityError as error:
-            from gapline.references.diff import describe_tampering
-
             evidence = describe_tampering(file, document)
             if evidence is None:
                 raise
@@ -210,11 +164,6 @@ class Snapshot(BaseModel, Shown):
     def digest(self) -> str:
         """The sha256 of the canonical JSON of everything but `digest` and `created`."""
         return content_digest(self.document())
-
-    @property
-    def more(self) -> dict[str, Any]:
-        """Fields beyond the schema, kept as they were read."""
-        return dict(self.model_extra or {})
 
     def sense_of(self, instance: str) -> str | None:
         """Return `min` or `max` where the entry or the snapshot states which of two values is better."""
@@ -256,7 +205,7 @@ class Snapshot(BaseModel, Shown):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Workers get snapshots by pickle, and a read-only view of a mapping cannot be pickled.
-        return _rebuild, (self.document(),)
+        return type(self).model_validate, (self.document(),)
 
     def __deepcopy__(self, memo: object = None) -> Self:
         return self
@@ -314,40 +263,81 @@ def parse_moment(text: str) -> datetime:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
 
 
-def found_entry(row: Mapping[str, Any], *, value: float, time: float, solution: str | None) -> dict[str, Any]:
-    """Word the entry of a value that a run found, from the run's row: it names arm, run, time and solution digest."""
-    key, validation = RunKey(row["arm"], row["instance"], row["seed"]), row.get("validation") or "declared"
-    entry = {
-        "value": value,
-        "certified": False,
-        "source": f"run {key} at {time:g} s, valid by {validation}",
-        "fold": {
-            "arm": key.arm,
-            "run": str(key),
-            "seed": key.seed,
-            "time": time,
-            "started": row.get("started"),
-            "solution_digest": solution,
-            "validation": validation,
-        },
-    }
-    return entry | known_digests(row)
+def find_snapshot(digest: str | None, folder: Path) -> Path | None:
+    """Find the untouched snapshot file with this digest in a folder."""
+    for file, document in _documents(folder):
+        if digest is not None and document.get("digest") == digest and _is_whole(document):
+            return file
+    return None
 
 
-def known_digests(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the digests of a run or an entry that say which instance it is of, where known."""
-    return {name: row[name] for name in ("instance_digest", "problem_digest") if row.get(name)}
+def index_snapshots(folders: Iterable[Path]) -> dict[str, list[Path]]:
+    """Return the snapshot files of folders by the digest they state, without judging whether they hold it."""
+    index: dict[str, list[Path]] = {}
+    for folder in folders:
+        for file, document in _documents(folder):
+            index.setdefault(str(document.get("digest")), []).append(file)
+    return index
 
 
-def read_references(path: str | Path, *, name: str | None = None) -> Snapshot:
-    """Read references: a CSV `instance,value,…`, a `.solu` file, a snapshot, or `STORE:PLACE` of a store to freeze."""
-    from gapline.references.freeze import freeze_references
+def describe_tampering(file: Path, document: Mapping[str, Any]) -> str | None:
+    """List the entries in which a changed file differs from an untouched copy, its parent or a child beside it."""
+    stated, parent = document.get("digest"), document.get("parent")
+    others = [(path, found) for path, found in _documents(file.parent) if path.resolve() != file.resolve()]
+    # A copy shows exactly what was changed; a parent or a child differs also where a fold changed it rightly.
+    kinds = (("copy", "digest", stated), ("parent", "digest", parent), ("child", "parent", stated))
+    for relation, field, digest in kinds:
+        for other, found in others:
+            if digest is not None and found.get(field) == digest and _is_whole(found):
+                return _describe(relation, other, found, document)
+    return None
 
-    return freeze_references(path, name=name).snapshot
+
+def _describe(relation: str, other: Path, found: Mapping[str, Any], document: Mapping[str, Any]) -> str:
+    ours, theirs = _mapping(document.get("values")), _mapping(found.get("values"))
+    differing = []
+    for instance in sorted(set(ours) | set(theirs)):
+        here, there = ours.get(instance), theirs.get(instance)
+        if here != there:
+            differing.append(f"{instance}: {_short(there)} there, {_short(here)} here")
+    head = sorted(
+        name
+        for name in (set(document) | set(found)) - {"values", "digest", "created", "parent", "name", "fold"}
+        if relation == "copy" and document.get(name) != found.get(name)
+    )
+    differing += [f"{name}: {found.get(name)!r} there, {document.get(name)!r} here" for name in head]
+    legitimate = " (a fold changes entries too: those name a run)" if relation != "copy" else ""
+    what = listing(differing, most=20) if differing else "no entry differs"
+    return f"compared with its {relation} {other.name}{legitimate}: {what}"
 
 
-def _rebuild(document: dict[str, Any]) -> Snapshot:
-    return Snapshot.model_validate(document)
+def _short(entry: Any) -> str:
+    if not isinstance(entry, Mapping):
+        return "absent" if entry is None else repr(entry)
+    certified = " certified" if entry.get("certified") else ""
+    return f"{entry.get('value')!r}{certified} ({entry.get('source')})"
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _is_whole(document: Mapping[str, Any]) -> bool:
+    try:
+        Snapshot.from_document(document, where="")
+    except GaplineError:
+        return False
+    return content_digest(document) == document.get("digest")
+
+
+def _documents(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    for file in sorted(folder.glob("*.json")):
+        try:
+            document = read_document(file)
+        except GaplineError:
+            continue
+        if str(document.get("schema")).startswith("gapline.snapshot/"):
+            yield file, document
 
 
 def _usable(entry: Mapping[str, Any]) -> dict[str, Any]:

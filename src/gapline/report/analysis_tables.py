@@ -1,28 +1,62 @@
-"""The tables of `gapline analyse`: their names, and each made when it is asked for."""
+"""The tables of `gapline analyse`, each made when it is asked for, and those of a report."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import polars as pl
 
 from gapline.contract.progress import doing
 from gapline.errors import UsageError, closest
+from gapline.report.facts import Statements
+from gapline.report.numbers import sentence
 from gapline.report.order import ALARMED, order_arms
+from gapline.report.replication import replication_tables, shown_replication
 from gapline.report.table import Table, frame_table
 from gapline.report.tables import sensitivity
-from gapline.report.tables.complementarity import pairs_table
-from gapline.report.tables.contrasts import contrast_table
-from gapline.report.tables.design import design_tables
+from gapline.report.tables.contrasts import compared_rows, contrast_table
+from gapline.report.tables.design import design_tables, ladder_tables
 from gapline.report.tables.health import completeness_table, health_table, reason_table
+from gapline.report.tables.instances import instance_table
 from gapline.report.tables.kernels import kernel_tables
-from gapline.report.tables.ladders import ladder_tables
-from gapline.report.tables.means import sentence
+from gapline.report.tables.means import arm_table, panel_table
 from gapline.report.tables.measures import neighbour_tables
-from gapline.report.tables.sensitivity import cutoff_table, transform_table
+from gapline.study import Study
 from gapline.study.analyse import Analysis
 
-Maker = Callable[[Analysis], Sequence[Table]]
+Made = Table | Sequence[Table] | None
+Maker = Callable[[Analysis], Made]
+
+
+def study_tables(study: Study, analysis: Analysis, said: Statements) -> list[Table]:
+    """Return the tables of a report."""
+    order, first = said.order, study.kernels[:1]
+    tested = study.contrasts is not None and compared_rows(study.contrasts, order.descriptive).height
+    replication = shown_replication(study)
+    return _listed(
+        arm_table(study.summary, order, kernels=first, intervals=study.intervals, no_intervals=study.no_intervals),
+        panel_table(study.scores[0], order),
+        _contrasts(analysis) if tested else None,
+        instance_table(study, order),
+        design_tables(analysis),
+        _health(analysis),
+        _ladders(analysis),
+        sensitivity.pooled_table(analysis, over=analysis.ranked_words),
+        kernel_tables(analysis),
+        sensitivity.pairs_table(analysis),
+        sensitivity.grid_table(analysis),
+        neighbour_tables(analysis),
+        varied_tables(analysis),
+        None if replication is None else replication_tables(replication),
+    )
+
+
+def varied_tables(analysis: Analysis) -> list[Table]:
+    """Return the scores under logarithmic weights and, where one is declared, under other transforms."""
+    return _listed(sensitivity.cutoff_table(analysis), sensitivity.transform_table(analysis))
+
+
+def _listed(*made: Made) -> list[Table]:
+    return [table for one in made if one is not None for table in ((one,) if isinstance(one, Table) else one)]
 
 
 def analysis_tables(analysis: Analysis, /) -> list[Table]:
@@ -50,106 +84,51 @@ def analysis_table(analysis: Analysis, name: str, /) -> Table:
 
 def _read(analysis: Analysis, make: Maker) -> Iterator[Table]:
     """Make tables; one whose notes say nothing of a reference gets the reading of the study."""
-    for table in make(analysis):
+    for table in _listed(make(analysis)):
         told = any("against " in note.lower() for note in table.notes)
         yield table if told else replace(table, notes=(*table.notes, sentence(analysis.study.reading.line())))
 
 
-def _health(analysis: Analysis) -> list[Table]:
-    who: dict[str, Any] = {"validation": analysis.study.envelopes.validation, "checker": analysis.study.checker}
-    return [health_table(analysis.main_health, **who, over=analysis.main_words)]
+def _health(analysis: Analysis) -> Table:
+    validation, checker = analysis.study.envelopes.validation, analysis.study.checker
+    return health_table(analysis.main_health, validation=validation, checker=checker, over=analysis.main_words)
 
 
-def _reasons(analysis: Analysis) -> list[Table]:
-    return [reason_table(analysis.health)] if analysis.health.reasons.height else []
+def _reasons(analysis: Analysis) -> Table | None:
+    return reason_table(analysis.health) if analysis.health.reasons.height else None
 
 
 def _ladders(analysis: Analysis) -> list[Table]:
     return ladder_tables(analysis.ladders.values())
 
 
-def _completeness(analysis: Analysis) -> list[Table]:
+def _completeness(analysis: Analysis) -> Table | None:
     # Without a gap in the plan the table would only repeat the number of runs.
     study = analysis.study
     whole = bool((study.cells["state"] == "done").all())
-    return [] if whole else [completeness_table(analysis.completeness, planned=study.contract is not None)]
-
-
-def _pooled(analysis: Analysis) -> list[Table]:
-    empties = _empties(analysis)
-    return [sensitivity.pooled_table(analysis.metrics, analysis.labels, empties, over=analysis.main_words)]
-
-
-def _kernels(analysis: Analysis) -> list[Table]:
-    return kernel_tables(analysis.metrics, analysis.labels, over=analysis.main_words)
-
-
-def _reversals(analysis: Analysis) -> list[Table]:
-    return [sensitivity.reversal_table(analysis.metrics)]
-
-
-def _references(analysis: Analysis) -> list[Table]:
-    return [] if analysis.references is None else [sensitivity.shift_table(analysis.references)]
-
-
-def _transforms(analysis: Analysis) -> list[Table]:
-    if analysis.transforms is None:
-        return []
-    return [transform_table(analysis.transforms, against=str(analysis.study.references[0].label))]
-
-
-def _pairs(analysis: Analysis) -> list[Table]:
-    study = analysis.study
-    return [pairs_table(analysis.complementarity, against=str(study.folded.label), descriptive=study.tier_two)]
-
-
-def _robustness(analysis: Analysis) -> list[Table]:
-    return [sensitivity.robustness_table(analysis.robustness, baseline=analysis.study.reading.line())]
-
-
-def _swaps(analysis: Analysis) -> list[Table]:
-    if not any(analysis.horizon.swaps.values()):
-        return []
-    return [sensitivity.swap_table(analysis.horizon, against=str(analysis.study.references[0].label))]
-
-
-def analysis_cutoff_table(analysis: Analysis, /) -> Table:
-    """Return the scores over the cutoff of logarithmic weights, against the declared reference."""
-    reading = analysis.study.reading
-    return cutoff_table(
-        analysis.cutoffs,
-        against=str(reading.reference),
-        descriptive=reading.tier_two,
-        ranked=str(reading.instance_set),
-        unit=reading.time_unit,
-    )
-
-
-def _cutoffs(analysis: Analysis) -> list[Table]:
-    return [analysis_cutoff_table(analysis)]
+    return None if whole else completeness_table(analysis.completeness, planned=study.contract is not None)
 
 
 # All three come from the same bootstrap: where there is none, none of them exists.
-def _intervals(analysis: Analysis) -> list[Table]:
+def _intervals(analysis: Analysis) -> Table | None:
     found = analysis.study.intervals
-    if found is None:
-        return []
     caption = "Means with their uncertainty"
-    return [_arm_rows(analysis, "intervals", caption, found.frame, [found.caption()])]
+    return None if found is None else _arm_rows(analysis, "intervals", caption, found.frame, [found.caption()])
 
 
-def _contrasts(analysis: Analysis) -> list[Table]:
+def _contrasts(analysis: Analysis) -> Table | None:
     found = analysis.study.contrasts
     if found is None:
-        return []
-    return [contrast_table(found, empties=_empties(analysis), descriptive=analysis.study.tier_two)]
+        return None
+    empties = dict(analysis.health.frame.select("arm", "empty").iter_rows())
+    return contrast_table(found, empties=empties, descriptive=analysis.study.tier_two)
 
 
-def _ranking(analysis: Analysis) -> list[Table]:
+def _ranking(analysis: Analysis) -> Table | None:
     found = analysis.study.ranking
     if found is None:
-        return []
-    return [_arm_rows(analysis, "ranking", "Ranking", found.frame, [*found.notes, found.caption()])]
+        return None
+    return _arm_rows(analysis, "ranking", "Ranking", found.frame, [*found.notes, found.caption()])
 
 
 def _arm_rows(analysis: Analysis, name: str, caption: str, frame: pl.DataFrame, said: Sequence[str]) -> Table:
@@ -160,18 +139,14 @@ def _arm_rows(analysis: Analysis, name: str, caption: str, frame: pl.DataFrame, 
     return replace(frame_table(name, caption, marked, text=("arm", "reason"), notes=notes), frame=frame)
 
 
-def _power(analysis: Analysis) -> list[Table]:
+def _power(analysis: Analysis) -> Table | None:
     power = analysis.power
     if not power.frame.height:
-        return []
+        return None
     named = power.frame.with_columns(name=pl.format("{} seeds", "seeds"))
     wide = named.pivot("name", index=["a", "b", "delta"], values="instances")
     caption = "Instances that would show a difference"
-    return [frame_table("power", caption, wide, text=("a", "b"), notes=[sentence(power.caption())])]
-
-
-def _empties(analysis: Analysis) -> dict[str, int]:
-    return dict(analysis.health.frame.select("arm", "empty").iter_rows())
+    return frame_table("power", caption, wide, text=("a", "b"), notes=[sentence(power.caption())])
 
 
 _MAKERS: tuple[tuple[tuple[str, ...], Maker], ...] = (
@@ -180,15 +155,15 @@ _MAKERS: tuple[tuple[tuple[str, ...], Maker], ...] = (
     (("rejections",), _reasons),
     (("ladder-validity", "ladder-means"), _ladders),
     (("completeness",), _completeness),
-    (("pooled",), _pooled),
-    (("saturation", "signs", "ratios", "kernel-ratios"), _kernels),
-    (("reversals",), _reversals),
-    (("references",), _references),
-    (("transforms",), _transforms),
-    (("pairs",), _pairs),
-    (("robustness",), _robustness),
-    (("swaps",), _swaps),
-    (("cutoffs",), _cutoffs),
+    (("pooled",), sensitivity.pooled_table),
+    (("saturation", "signs", "ratios", "kernel-ratios"), kernel_tables),
+    (("reversals",), sensitivity.reversal_table),
+    (("references",), sensitivity.reference_table),
+    (("transforms",), sensitivity.transform_table),
+    (("pairs",), sensitivity.pairs_table),
+    (("robustness",), sensitivity.robustness_table),
+    (("swaps",), sensitivity.swap_table),
+    (("cutoffs",), sensitivity.cutoff_table),
     (("intervals",), _intervals),
     (("contrasts",), _contrasts),
     (("ranking",), _ranking),

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import polars as pl
@@ -54,7 +54,7 @@ class Canvas:
 
     def document(self) -> dict[str, Any]:
         """Return the choices for JSON."""
-        return {name: getattr(self, name) for name in ("width", "title", "caption", "font_size", "grey")}
+        return asdict(self)
 
     @classmethod
     def of(cls, document: Any) -> "Canvas":
@@ -110,14 +110,14 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
     return units * size / 1000 * (_BOLD if bold else 1.0)
 
 
-def broken_lines(text: str, most: float, width: Callable[[str], float], *, marks: bool = False) -> list[str]:
+def break_lines(text: str, most: float, width: Callable[[str], float], *, marks: bool = False) -> list[str]:
     """Break a text into lines of at most `most`, at spaces, after `marks` of names, and inside of what is too long.
 
     A word that no line holds is broken after its marks in any case.
 
-    >>> broken_lines("one two-three", 9, len), broken_lines("one two-three", 9, len, marks=True)
+    >>> break_lines("one two-three", 9, len), break_lines("one two-three", 9, len, marks=True)
     (['one', 'two-three'], ['one two-', 'three'])
-    >>> broken_lines("one two-three", 8, len)
+    >>> break_lines("one two-three", 8, len)
     ['one two-', 'three']
     """
     lines: list[str] = [""]
@@ -136,11 +136,11 @@ def broken_lines(text: str, most: float, width: Callable[[str], float], *, marks
     return [line.rstrip() for line in lines if line.strip()] or [""]
 
 
-def drawn_from(data: pl.DataFrame, start: float | None, *by: str) -> pl.DataFrame:
+def start_at(data: pl.DataFrame, start: float | None, *by: str) -> pl.DataFrame:
     """Let step curves begin with an axis: of the rows before, the last of each series stands at its beginning.
 
     >>> steps = pl.DataFrame({"series": ["a"] * 3, "time": [0.0, 0.5, 4.0], "value": [1.0, 0.5, 0.2]})
-    >>> drawn_from(steps, 1.0, "series").rows()
+    >>> start_at(steps, 1.0, "series").rows()
     [('a', 1.0, 0.5), ('a', 4.0, 0.2)]
     """
     if start is None:

@@ -11,9 +11,9 @@ from gapline.errors import UsageError
 from gapline.measures.attainment_surface import AttainmentDifference, attainment_difference, attainment_surface
 from gapline.measures.running_times import TARGETS, target_ecdf
 from gapline.report.canvas import log_words
-from gapline.report.curve_figure import CurveFigure, draw_curves, held, on_axis, time_axis
+from gapline.report.curve_figure import CurveFigure, draw_column, thin_curves, time_axis
 from gapline.report.curves import series_documents
-from gapline.report.drawing import load_altair, style
+from gapline.report.drawing import style
 from gapline.report.figures.attainment_difference import (
     COLUMNS,
     ROWS,
@@ -59,11 +59,9 @@ class ClassicalCurve:
             "eaf-difference": "share of runs that have attained a raw gap by a time, first arm minus second, every run "
             "alike",
         }
-        rough = (
-            "" if self.exact else f" (at the middle of {COLUMNS} × {ROWS} cells: too many steps for exact rectangles)"
-        )
+        cells = f" (at the middle of {COLUMNS} × {ROWS} cells: too many steps for exact rectangles)"
         unit = "of the horizon" if self.study.relative else self.study.reading.time_unit
-        return f"{words[self.kind]}{rough}; {self._reading}{log_words(self.start, unit)}"
+        return f"{words[self.kind]}{'' if self.exact else cells}; {self._reading}{log_words(self.start, unit)}"
 
     @property
     def _reading(self) -> str:
@@ -91,13 +89,12 @@ class ClassicalCurve:
         """Return the chart in the look of the report."""
         if self.pair is not None:
             return style(draw_difference(difference_figure(self.pair, self._reading), arms=self.study.arms))
-        charts = [draw_curves(figure, arms=self.study.arms) for figure in self._figures()]
-        both = load_altair().vconcat(*charts, spacing=30).resolve_scale(color="independent", strokeDash="independent")
-        return style(both)
+        return draw_column(self._figures(), self.study.arms)
 
     def print(self) -> None:
         """Plot it on the terminal."""
         unit = "t/Γ" if self.study.relative else self.study.reading.time_unit
+        axis: dict[str, Any] = {"arms": self.study.arms, "start": self.start, "end": self.end, "time_label": unit}
         if self.pair is not None:
             # Twelve columns are the axis and its labels.
             for line in difference_lines(self.pair, unit, width=max(8, width() - 12)):
@@ -106,31 +103,25 @@ class ClassicalCurve:
             parts = figure.data.partition_by("series", maintain_order=True)
             # A surface begins when enough runs have something: before, there is nothing to draw.
             curves = [StepCurve(p["series"][0], p["time"].to_numpy(), p["value"].to_numpy()) for p in parts]
-            if not curves:
-                say_words(f"{figure.title}: never attained")
-                continue
             low, high = (0.0, 1.0) if figure.shares else (None, None)
-            print_plot(
-                curves, arms=self.study.arms, start=self.start, end=self.end, title=figure.title, time_label=unit,
-                low=low, high=high,
-            )  # fmt: skip
+            if curves:
+                print_plot(curves, title=figure.title, low=low, high=high, **axis)
+            else:
+                say_words(f"{figure.title}: never attained")
         print_caption(self.caption())
 
     def _figures(self) -> list[CurveFigure]:
         clock = "time t/Γ" if self.study.relative else "time"
-        axis: dict[str, Any] = {"time_title": clock, "start": 0.0, "end": self.end}
-        if self.start is not None:
-            axis = time_axis(clock, self.start, self.end)
+        axis: dict[str, Any] = {"start": 0.0, "end": self.end} | time_axis(clock, self.start, self.end)
         if self.kind == "target-ecdf":
-            data = on_axis(held(self.frame.rename({"arm": "series"}), "series", end=self.end), self.start)
+            data = thin_curves(self.frame, self.start, by=("arm",), end=self.end)
             title = "Target ECDF: share of goals attained, larger is better"
-            return [
-                CurveFigure(data, title, self.caption(), value_title="share of (run, goal) pairs", shares=True, **axis)
-            ]
+            axis |= {"value_title": "share of (run, goal) pairs", "shares": True}
+            return [CurveFigure(data, title, self.caption(), **axis)]
         figures = []
         for level in self.frame["level"].unique().sort().to_list():
             part = self.frame.filter(level=level).select(series="arm", time="time", value="gap")
-            data = on_axis(held(part, "series", end=self.end), self.start) if part.height else part
+            data = thin_curves(part, self.start, end=self.end)
             title = f"Raw gap attained by {100 * level:g} % of the runs, smaller is better"
             figures.append(CurveFigure(data, title, self.caption(), value_title="raw gap", **axis))
         return figures

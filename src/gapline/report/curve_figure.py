@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gapline.report.canvas import drawn_from, log_words
-from gapline.report.drawing import Figure, line_look, load_altair, step_lines, titled
+from gapline.report.canvas import log_words, start_at
+from gapline.report.drawing import Figure, alt, line_look, step_lines, style, titled
 from gapline.report.looks import COLOURS, DASHES, LEADERS, Look, grey_words, leading, looks_of
 from gapline.report.numbers import goal_words
 from gapline.scoring.attainment import AttainmentCurves
@@ -52,16 +52,10 @@ def mean_curve_figure(
     With a `start`, time is logarithmic from there on (`scoring/moments.py`).
     """
     end = max(curves.horizons.values(), default=0.0)
-    data = _series(curves.frame, curves.by, end, start)
     return CurveFigure(
-        data=data,
         title="Mean convergence: smaller is better",
-        caption=_with_bands(curves.caption(), bands, band_words)
-        + log_words(start, _unit(curves))
-        + thinned_words(curves.frame, data, many=MANY_STEPS),
         value_title=f"mean {curves.kernel} gap",
-        bands=None if bands is None else drawn_from(_named(bands, curves.by), start, "series"),
-        **_axis(curves, start, end),
+        **_steps(curves, curves.frame, curves.by, end, start, MANY_STEPS, bands, band_words),
     )
 
 
@@ -81,25 +75,49 @@ def attainment_figure(
         by = (*curves.by, "goal")
         variants = _goals_of(curves)
         frame = frame.with_columns(pl.col("goal").replace_strict({g: goal_words(g) for g in curves.goals}))
-    data = _series(frame, by, end, start)
     return CurveFigure(
-        data=data,
         title=f"Goal attainment: runs within {goals} of the reference, larger is better",
-        caption=_with_bands(curves.caption(), bands, band_words)
-        + log_words(start, _unit(curves))
-        + thinned_words(curves.frame, data, many=MANY_RUNS),
         value_title="share of runs",
         shares=True,
-        bands=None if bands is None else drawn_from(_named(bands, curves.by), start, "series"),
         variants=variants,
-        **_axis(curves, start, end),
+        **_steps(curves, frame, by, end, start, MANY_RUNS, bands, band_words),
     )
+
+
+def _steps(
+    curves: MeanCurves | AttainmentCurves,
+    frame: pl.DataFrame,
+    by: tuple[str, ...],
+    end: float,
+    start: float | None,
+    many: int,
+    bands: pl.DataFrame | None,
+    band_words: str,
+) -> dict[str, Any]:
+    """Return data, caption, bands and time axis of curves whose series are in the columns `by` of the frame."""
+    data = thin_curves(frame, start, by=by, end=end)
+    said = f"; {band_words}" if bands is not None and band_words else ""
+    said += log_words(start, "of the horizon" if curves.relative else curves.reading.time_unit)
+    return {
+        "data": data,
+        "caption": curves.caption() + said + thinning_note(frame, data, many=many),
+        "bands": None if bands is None else start_at(_named(bands, curves.by), start, "series"),
+        **time_axis("time t/Γ" if curves.relative else "time (s)", start, end),
+    }
+
+
+def time_axis(title: str, start: float | None, end: float) -> dict[str, Any]:
+    """Return the fields of a time axis: a linear one has the ends of its data, a logarithmic one has a start."""
+    if start is None:
+        return {"time_title": title}
+    return {"time_title": f"{title}, logarithmic", "log_time": True, "start": start, "end": end}
 
 
 def _goals_of(curves: AttainmentCurves) -> dict[str, tuple[str, int]]:
     """Return the group and the place of the goal of each series."""
-    groups = _named(curves.frame.select(*curves.by).unique(maintain_order=True), curves.by) if curves.by else None
-    names = [""] if groups is None else groups["series"].to_list()
+    names = [""]
+    if curves.by:
+        names = _named(curves.frame.select(*curves.by).unique(maintain_order=True), curves.by)["series"].to_list()
     return {
         " · ".join(filter(None, (name, goal_words(goal)))): (name, place)
         for name in names
@@ -120,39 +138,12 @@ def _variant_looks(figure: CurveFigure, arms: Sequence[str]) -> dict[str, Look] 
     return {name: looks[group]._replace(dash=DASHES[place]) for name, (group, place) in figure.variants.items()}
 
 
-def _unit(curves: MeanCurves | AttainmentCurves) -> str:
-    return "of the horizon" if curves.relative else curves.reading.time_unit
-
-
-def _axis(curves: MeanCurves | AttainmentCurves, start: float | None, end: float) -> dict[str, Any]:
-    """Return the fields of the time axis; a linear one has the ends of its data."""
-    title = "time t/Γ" if curves.relative else "time (s)"
-    return {"time_title": title} if start is None else time_axis(title, start, end)
-
-
-def time_axis(title: str, start: float, end: float) -> dict[str, Any]:
-    """Return the fields of a logarithmic time axis."""
-    return {"time_title": f"{title}, logarithmic", "log_time": True, "start": start, "end": end}
-
-
-def _with_bands(caption: str, bands: pl.DataFrame | None, words: str) -> str:
-    return caption if bands is None or not words else f"{caption}; {words}"
-
-
-def draw_curves(
-    figure: CurveFigure,
-    *,
-    best: Sequence[str] = (),
-    arms: Sequence[str] = (),
-    width: int = 620,
-    height: int = 320,
-) -> Any:
+def draw_curves(figure: CurveFigure, *, best: Sequence[str] = (), arms: Sequence[str] = ()) -> Any:
     """Draw step curves, with bands where the figure has them; the chart composes with others.
 
     Of many series those that come first in `best` are in colour, by default those that end best. `arms` are all of the
     study, whose looks these keep.
     """
-    alt = load_altair()
     names = list(figure.variants or sorted(figure.data["series"].unique().to_list()))
     lead = leading(names, best or ending_best(figure.data, "series", "value", larger=figure.shares))
     caption = figure.caption + grey_words(names, lead)
@@ -160,8 +151,10 @@ def draw_curves(
         figure = replace(figure, bands=None)
         caption += f"; bands of more than {LEADERS} curves would cover each other and are not drawn"
     own = _variant_looks(figure, arms) if not lead else None
-    look = line_look("series", names, width=width, arms=arms, lead=lead, looks=own)
-    x = alt.X("time:Q", title=figure.time_title, scale=_time_scale(figure), axis=_time_axis(figure))
+    look = line_look("series", names, arms=arms, lead=lead, looks=own)
+    ticks = {"format": "~%", "tickCount": 8} if figure.percent_time else {"tickCount": 8}
+    axis = alt.Axis(**({"format": "~g", "tickCount": 6} if figure.log_time else ticks))
+    x = alt.X("time:Q", title=figure.time_title, scale=_time_scale(figure), axis=axis)
     # Clipping halves a line that runs along the frame, so it is left for figures that really cut something off.
     last = figure.data["time"].max()
     cut = figure.end is not None and isinstance(last, float) and last > figure.end
@@ -179,13 +172,18 @@ def draw_curves(
         # One layer per series with its colour as a value: an encoded fill would take the legend of the lines away.
         scale = look["color"]["scale"]
         for name, shade in zip(scale.domain, scale.range, strict=True):
-            for low, high, opacity in _BANDS:
-                if low in figure.bands.columns:
-                    band = alt.Chart(figure.bands.filter(pl.col("series") == name))
-                    band = band.mark_area(interpolate="step-after", opacity=opacity, color=shade, clip=True)
-                    bands.append(band.encode(x=x, y=f"{low}:Q", y2=f"{high}:Q"))
-    chart = alt.layer(*bands, lines).properties(width=width, height=height)
-    return titled(chart, figure.title, caption, width=width)
+            of_series = alt.Chart(figure.bands.filter(pl.col("series") == name))
+            for low, high, opacity in _band_columns(figure.bands):
+                band = of_series.mark_area(interpolate="step-after", opacity=opacity, color=shade, clip=True)
+                bands.append(band.encode(x=x, y=f"{low}:Q", y2=f"{high}:Q"))
+    chart = alt.layer(*bands, lines).properties(width=620, height=320)
+    return titled(chart, figure.title, caption)
+
+
+def draw_column(figures: Sequence[CurveFigure], arms: Sequence[str]) -> Any:
+    """Draw figures below each other in the look of the report; one legend each, as goals may make other series."""
+    charts = [draw_curves(figure, arms=arms) for figure in figures]
+    return style(alt.vconcat(*charts, spacing=30).resolve_scale(color="independent", strokeDash="independent"))
 
 
 def ending_best(data: pl.DataFrame, name: str, value: str, *, larger: bool = False) -> list[str]:
@@ -199,15 +197,16 @@ def leaders_last(data: pl.DataFrame, name: str, lead: Sequence[str]) -> pl.DataF
     return data.sort(pl.col(name).is_in(list(lead)), maintain_order=True) if lead else data
 
 
+def _band_columns(bands: pl.DataFrame) -> list[tuple[str, str, float]]:
+    return [one for one in _BANDS if one[0] in bands.columns]
+
+
 def _value_ends(figure: CurveFigure) -> Any:
     """Return the ends of the value axis where bands are wide: a quarter of the curves' own range is enough of them."""
-    alt = load_altair()
     if figure.bands is None:
         return alt.Undefined
     shown = figure.data.filter(pl.col("value").is_finite())["value"].to_numpy()
-    ends = figure.bands.select(
-        name for names in _BANDS for name in names[:2] if name in figure.bands.columns
-    ).to_numpy()
+    ends = figure.bands.select(name for names in _band_columns(figure.bands) for name in names[:2]).to_numpy()
     if not len(shown) or not ends.size:
         return alt.Undefined
     least, most = float(shown.min()), float(shown.max())
@@ -216,7 +215,6 @@ def _value_ends(figure: CurveFigure) -> Any:
 
 
 def _time_scale(figure: CurveFigure) -> Any:
-    alt = load_altair()
     low = figure.data["time"].min() if figure.start is None else figure.start
     high = figure.data["time"].max() if figure.end is None else figure.end
     bounded = figure.start is not None or figure.end is not None
@@ -225,38 +223,9 @@ def _time_scale(figure: CurveFigure) -> Any:
     return alt.Scale(nice=False, type="log" if figure.log_time else "linear", domain=domain)
 
 
-def _time_axis(figure: CurveFigure) -> Any:
-    alt = load_altair()
-    if figure.percent_time:
-        return alt.Axis(format="~%", tickCount=8)
-    return alt.Axis(format="~g", tickCount=6) if figure.log_time else alt.Axis(tickCount=8)
-
-
 def _named(frame: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
     series = pl.concat_str([pl.col(name).cast(pl.String) for name in by], separator=" · ") if by else pl.lit("all")
     return frame.with_columns(series=series).drop(by)
-
-
-def _series(frame: pl.DataFrame, by: tuple[str, ...], end: float, start: float | None = None) -> pl.DataFrame:
-    """Name the series, hold the last value to the end, and thin what no screen can show.
-
-    The rows of a curve lie together, and of millions of them some thousands are copied.
-    """
-    changed = np.zeros(max(frame.height - 1, 0), np.bool_)
-    for name in by:
-        changed |= frame[name][1:].ne_missing(frame[name][:-1]).to_numpy()
-    edges = [0, *(np.flatnonzero(changed) + 1).tolist(), frame.height]
-    most, shown = _most_points(len(edges) - 1), []
-    last = max(end, float(frame["time"].to_numpy().max()))
-    for low, high in pairwise(edges):
-        part = frame[low:high]
-        time, value = part["time"].to_numpy(), part["value"].to_numpy()
-        time, value = np.append(time, end), np.append(value, value[-1])
-        rows = _strided(np.arange(len(time)) if start is None else _last_places(time, start, last), most)
-        drawn = time[rows] if start is None else np.maximum(time[rows], start)
-        series = _named(part[:1], by)["series"].new_from_index(0, len(rows))
-        shown.append(pl.DataFrame({"series": series, "time": drawn, "value": value[rows]}))
-    return pl.concat(shown)
 
 
 def _last_places(time: NDArray[np.float64], start: float, last: float) -> NDArray[np.int64]:
@@ -269,52 +238,51 @@ def _last_places(time: NDArray[np.float64], start: float, last: float) -> NDArra
     return np.flatnonzero(np.append(place[1:] != place[:-1], True))
 
 
-def _strided(rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Return every k-th row, then the last one: without it a curve would end before its horizon."""
+def _drawn_rows(time: NDArray[np.float64], series: int, start: float | None, last: float) -> NDArray[np.int64]:
+    """Return the rows of one of so many series that are drawn, its last one among them."""
+    # Two points at least, whatever the number of series: a line needs both of its ends.
+    most = max(2, min(MOST_POINTS, MOST_ROWS // max(1, series) - 1))
+    rows = np.arange(len(time)) if start is None else _last_places(time, start, last)
     stride = -(-len(rows) // most)
+    # Without the last one a curve would end before its horizon.
     return rows if stride <= 1 else np.append(rows[:-1:stride], rows[-1])
 
 
-def _most_points(series: int) -> int:
-    # Two points at least, whatever the number of series: a line needs both of its ends.
-    return max(2, min(MOST_POINTS, MOST_ROWS // max(1, series) - 1))
-
-
-def on_axis(data: pl.DataFrame, start: float | None) -> pl.DataFrame:
-    """Return what is drawn of step curves on a linear axis, or on a logarithmic one from `start` on."""
-    if start is None:
-        return thinned(data)
-    parts = data.partition_by("series", maintain_order=True)
-    if not parts:
-        return data
-    most, last = _most_points(len(parts)), float(data["time"].to_numpy().max())
-    kept = [part[_strided(_last_places(part["time"].to_numpy(), start, last), most)] for part in parts]
-    return pl.concat(kept).with_columns(pl.col("time").clip(lower_bound=start))
-
-
-def held(data: pl.DataFrame, *by: str, end: float) -> pl.DataFrame:
-    """Add a row to every series that holds its last value to the end: a step has no width of its own."""
-    parts = data.partition_by(by, maintain_order=True)
-    return pl.concat(row for part in parts for row in (part, part.tail(1).with_columns(time=pl.lit(end))))
-
-
-def thinned_words(whole: pl.DataFrame, drawn: pl.DataFrame, *, many: int) -> str:
+def thinning_note(whole: pl.DataFrame, drawn: pl.DataFrame, *, many: int) -> str:
     """Say in a caption how many of very many breakpoints are drawn; empty where they are not that many.
 
-    >>> thinned_words(pl.DataFrame({"x": range(6001)}), pl.DataFrame({"x": range(1501)}), many=5000)
+    >>> thinning_note(pl.DataFrame({"x": range(6001)}), pl.DataFrame({"x": range(1501)}), many=5000)
     '; drawn at 1,501 of 6,001 breakpoints'
     """
     return f"; drawn at {drawn.height:,} of {whole.height:,} breakpoints" if whole.height > many else ""
 
 
-def thinned(data: pl.DataFrame) -> pl.DataFrame:
+def thin_curves(
+    data: pl.DataFrame, start: float | None = None, *, by: Sequence[str] = ("series",), end: float | None = None
+) -> pl.DataFrame:
     """Leave out breakpoints that no screen can show; the ends of every series stay.
 
+    With a `start`, of those that a logarithmic axis from there on does not show. Series are named by the columns `by`,
+    and hold their last values to an `end`. Their rows lie together: of millions of them some thousands are copied.
+
     >>> frame = pl.DataFrame({"series": ["a"] * 6001, "time": range(6001), "value": range(6001)})
-    >>> thinned(frame).height, thinned(frame)["time"][-1]
+    >>> thin_curves(frame).height, thin_curves(frame)["time"][-1]
     (1501, 6000)
     """
-    parts = data.partition_by("series", maintain_order=True)
-    most = _most_points(len(parts))
-    kept = [part[_strided(np.arange(part.height), most)] for part in parts]
-    return pl.concat(kept) if kept else data
+    if not data.height:
+        return data
+    changed = np.zeros(data.height - 1, np.bool_)
+    for name in by:
+        changed |= data[name][1:].ne_missing(data[name][:-1]).to_numpy()
+    edges = [0, *(np.flatnonzero(changed) + 1).tolist(), data.height]
+    shown, last = [], max(end or 0.0, float(data["time"].to_numpy().max()))
+    for low, high in pairwise(edges):
+        part = data[low:high]
+        time, value = part["time"].to_numpy(), part["value"].to_numpy()
+        if end is not None:
+            time, value = np.append(time, end), np.append(value, value[-1])
+        rows = _drawn_rows(time, len(edges) - 1, start, last)
+        drawn = time[rows] if start is None else np.maximum(time[rows], start)
+        series = " · ".join(str(part[name][0]) for name in by) or "all"
+        shown.append(pl.DataFrame({"series": [series] * len(rows), "time": drawn, "value": value[rows]}))
+    return pl.concat(shown)

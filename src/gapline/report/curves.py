@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
@@ -17,8 +17,8 @@ from gapline.files.atomic_write import write_atomically
 from gapline.files.scratch_arrays import spans
 from gapline.native.slices import AT_ONCE
 from gapline.report.canvas import Canvas, log_words
-from gapline.report.curve_figure import attainment_figure, draw_curves, mean_curve_figure
-from gapline.report.drawing import FILE_FORMATS, load_altair, style, write_drawing, write_file
+from gapline.report.curve_figure import attainment_figure, draw_column, mean_curve_figure
+from gapline.report.drawing import FILE_FORMATS, write_drawing, write_file
 from gapline.report.numbers import goal_words
 from gapline.report.terminal_plot import StepCurve, print_caption, print_plot
 from gapline.report.writers.csv import csv_pieces
@@ -28,6 +28,9 @@ from gapline.scoring.kernels import parse_kernel
 from gapline.scoring.moments import log_start, moments_of_both
 from gapline.statistics.bands import curve_bands, drawn_bands
 from gapline.study import Study
+
+if TYPE_CHECKING:
+    from gapline.report.classical_curves import ClassicalCurve
 
 Floats = NDArray[np.float64]
 
@@ -44,14 +47,8 @@ class EveryStep:
         """Yield group, times and values of one curve after the other; in scratch files where they are long."""
         study = self.study
         kernel = parse_kernel(study.kernels[0], tolerance=study.tolerance)
-        found = group_curves(
-            study.envelopes,
-            study.references[0].snapshot,
-            kernel,
-            list(self.by),
-            weighting=study.weighting,
-            relative=self.relative,
-        )
+        of = (study.envelopes, study.references[0].snapshot, kernel, list(self.by))
+        found = group_curves(*of, weighting=study.weighting, relative=self.relative)
         return ((key, time, value) for key, time, value, _ in found)
 
     def frames(self) -> Iterator[pl.DataFrame]:
@@ -100,12 +97,11 @@ class CurvePair:
         """The last horizon, or 1 on relative time."""
         return max(self.mean.horizons.values(), default=0.0)
 
-    def table(self) -> pl.DataFrame:
-        """Return all numbers in one long table: curve (mean or attainment), groups, goal, time, value (+ band)."""
-        return pl.concat(self.pieces())
-
     def pieces(self) -> Iterator[pl.DataFrame]:
-        """Yield the rows of the table, of every step of a long mean curve some at a time."""
+        """Yield all numbers as rows of one long table: curve (mean or attainment), groups, goal, time, value (+ band).
+
+        Of every step of a long mean curve they come some at a time.
+        """
         mean = _labelled(self.mean.frame)
         parts = [mean, self.attainment.frame.with_columns(curve=pl.lit("attainment"))]
         if self.mean_bands is not None:
@@ -139,39 +135,32 @@ class CurvePair:
         }
         if self.no_bands is not None:
             document["no_bands"] = self.no_bands
-        if self.mean_bands is not None:
-            document["mean_bands"] = series_documents(self.mean_bands, list(mean.by))
-        if self.attainment_bands is not None:
-            document["attainment_bands"] = series_documents(self.attainment_bands, list(mean.by))
-        return document
+        bands = {"mean_bands": self.mean_bands, "attainment_bands": self.attainment_bands}
+        return document | {
+            name: series_documents(frame, list(mean.by)) for name, frame in bands.items() if frame is not None
+        }
 
     def draw(self) -> Any:
         """Draw the mean curve above the attainment curve."""
         words = self.band_words
-        top = draw_curves(mean_curve_figure(self.mean, self.mean_bands, words, start=self.start), arms=self.arms)
+        mean = mean_curve_figure(self.mean, self.mean_bands, words, start=self.start)
         attained = attainment_figure(
             self.attainment, end=self.end, bands=self.attainment_bands, band_words=words, start=self.start
         )
-        bottom = draw_curves(attained, arms=self.arms)
-        # Two charts of one legend each: goals may make other series than arms.
-        both = (
-            load_altair().vconcat(top, bottom, spacing=30).resolve_scale(color="independent", strokeDash="independent")
-        )
-        return style(both)
+        return draw_column([mean, attained], self.arms)
 
     def print(self) -> None:
         """Plot both curves on the terminal."""
-        unit = "t/Γ" if self.mean.relative else "s"
+        axis: dict[str, Any] = {"start": self.start, "end": self.end, "arms": self.arms}
+        axis["time_label"] = "t/Γ" if self.mean.relative else "s"
         mean = [StepCurve(" · ".join(key) or "all", time, value) for key, time, value in self.mean.groups()]
-        axis: dict[str, Any] = {"start": self.start, "end": self.end, "time_label": unit, "arms": self.arms}
         print_plot(mean, title=f"mean {self.mean.kernel} gap", **axis)
-        keys = [*self.attainment.by, "goal"]
+        # A plot of several goals at once would be unreadable in characters.
         for goal in self.attainment.goals:
+            one, keys = self.attainment.frame.filter(goal=goal), [*self.attainment.by, "goal"]
             curves = [
                 StepCurve(" · ".join(map(str, key[:-1])) or "all", part["time"].to_numpy(), part["value"].to_numpy())
-                for key, part in self.attainment.frame.partition_by(keys, as_dict=True, maintain_order=True).items()
-                # The goal is the last key; a plot of several goals at once would be unreadable in characters.
-                if key[-1] == goal
+                for key, part in one.partition_by(keys, as_dict=True, maintain_order=True).items()
             ]
             title = f"share of runs within {goal_words(goal)} of the reference"
             print_plot(curves, title=title, low=0.0, high=1.0, **axis)
@@ -238,12 +227,10 @@ def study_curves(
     drawn = _choices(study, by, relative) | study.band_choices
     mean_bands = drawn_bands(curve_bands(study.envelopes, study.snapshot, kernel=study.kernels[0], **drawn))
     attained = drawn_bands(curve_bands(study.envelopes, study.snapshot, goal=study.goals[0], **drawn))
+    pair = replace(pair, mean_bands=mean_bands, attainment_bands=attained, band_words=study.band_words)
     # Asked for and not there is said, not left to be noticed.
     why = "no bands: every curve has a panel with one instance, or instances that are all alike"
-    lacking = None if mean_bands is not None else why
-    return replace(
-        pair, mean_bands=mean_bands, attainment_bands=attained, no_bands=lacking, band_words=study.band_words
-    )
+    return pair if mean_bands is not None else replace(pair, no_bands=why)
 
 
 def series_documents(frame: pl.DataFrame, keys: list[str]) -> list[dict[str, Any]]:
@@ -256,21 +243,12 @@ def series_documents(frame: pl.DataFrame, keys: list[str]) -> list[dict[str, Any
     ]
 
 
-class Drawn(Protocol):
-    """Curves that have a table, a document and a drawing."""
-
-    def pieces(self) -> Iterator[pl.DataFrame]:
-        """Yield the rows of one long table of all numbers."""
-
-    def document(self) -> dict[str, Any]:
-        """Return choices and numbers for JSON."""
-
-    def draw(self) -> Any:
-        """Return the chart in the look of the report."""
-
-
 def write_curves(
-    curves: Drawn, path: Path, *, canvas: Canvas | None = None, provenance: Sequence[str] = (f"gapline {VERSION}",)
+    curves: "CurvePair | ClassicalCurve",
+    path: Path,
+    *,
+    canvas: Canvas | None = None,
+    provenance: Sequence[str] = (f"gapline {VERSION}",),
 ) -> list[Path]:
     """Write the numbers (.csv, .json) or the drawing (.svg, .png, .pdf) of curves, its words beside it.
 

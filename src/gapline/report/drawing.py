@@ -3,10 +3,12 @@
 import re
 import struct
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from textwrap import wrap
+from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
 import polars as pl
@@ -16,12 +18,9 @@ from gapline.errors import EnvironmentLacksError, UsageError, listing
 from gapline.files.atomic_write import write_atomically
 from gapline.files.memory import give_back
 from gapline.report.canvas import Canvas, text_width
-from gapline.report.fit_chart import Words, drawn_width, fit_spec, words_of
+from gapline.report.fit_chart import Words, fit_spec, svg_width, words_of
 from gapline.report.looks import Look, looks_of, with_grey
 from gapline.text import printable
-
-if TYPE_CHECKING:
-    import altair
 
 # The families as wide as the one that the layout was measured with, first.
 FAMILIES = "Liberation Sans, Arial, Helvetica, sans-serif"
@@ -46,11 +45,11 @@ class About(NamedTuple):
         return "\n".join([*said, "\n".join(map(printable, self.provenance)) + "\n"])
 
 
-def finished_svg(drawing: str, about: About, width: float | None) -> str:
+def annotate_svg(drawing: str, about: About, width: float | None) -> str:
     """Fix the width of every text, so that no font of a reader cuts it; add words, provenance and the width in cm."""
     fixed = re.sub(r"<text ([^>]*[^>/])>(.*?)</text>", _fixed_text, drawing, flags=re.DOTALL)
     fixed = fixed.replace('font-family="sans-serif"', f'font-family="{FAMILIES}"')
-    head, start, rest = sized_svg(fixed, width).partition(">")
+    head, start, rest = set_svg_width(fixed, width).partition(">")
     said = f"<title>{escape(about.title)}</title><desc>{escape(about.text())}</desc>" if about.words else ""
     lines = "".join(f"<line>{escape(printable(line))}</line>" for line in about.provenance)
     return (
@@ -58,7 +57,7 @@ def finished_svg(drawing: str, about: About, width: float | None) -> str:
     )
 
 
-def sized_svg(drawing: str, width: float | None) -> str:
+def set_svg_width(drawing: str, width: float | None) -> str:
     """Give a drawing its width in centimetres, where it has one."""
     head, start, rest = drawing.partition(">")
     sizes = re.search(r' width="([\d.]+)" height="([\d.]+)"', head)
@@ -91,7 +90,7 @@ def _fixed_text(found: re.Match[str]) -> str:
     return f"<text {attributes}{length(inside)}>{inside}</text>"
 
 
-def finished_png(data: bytes, about: About, density: float) -> bytes:
+def annotate_png(data: bytes, about: About, density: float) -> bytes:
     """Add words and provenance as text chunks, and the pixels per inch, behind the header."""
     per_metre = round(density / 0.0254)
     chunks = [_chunk(b"pHYs", struct.pack(">IIB", per_metre, per_metre, 1))]
@@ -109,7 +108,7 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
-def finished_pdf(data: bytes, about: About) -> bytes:
+def annotate_pdf(data: bytes, about: About) -> bytes:
     """Add words and provenance to the document's information, as an update behind it."""
     trailer = data[data.rfind(b"trailer") :]
     size, root = re.search(rb"/Size (\d+)", trailer), re.search(rb"/Root (\d+ \d+ R)", trailer)
@@ -145,54 +144,68 @@ class Figure:
     names: tuple[str, ...] = ()
 
 
-def load_altair() -> Any:
-    """Import Altair, or say which extra brings it."""
+def figure_library(module: str, package: str) -> Any:
+    """Import a library that draws, or say which extra brings it."""
     try:
-        import altair
+        return import_module(module)
     except ImportError:
-        raise EnvironmentLacksError.for_extra("altair", "figures") from None
-    return altair
+        raise EnvironmentLacksError.for_extra(package, "figures") from None
 
 
-def style(chart: "altair.LayerChart | altair.Chart") -> Any:
+def converter() -> Any:
+    """Return vl-convert, which draws without a browser."""
+    return figure_library("vl_convert", "vl-convert-python")
+
+
+class _Altair:
+    """Altair, which is imported when something is drawn: the data of a figure do not need it."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(figure_library("altair", "altair"), name)
+
+
+alt: Any = _Altair()
+
+
+def style(chart: Any) -> Any:
     """Give a chart our fonts, grid and legend."""
     return (
         chart.configure_view(stroke=None)
         .configure_axis(
-            gridColor="#e6e6e6",
-            domainColor="#888",
-            tickColor="#888",
-            labelFontSize=11,
-            titleFontSize=12,
+            gridColor="#e6e6e6", domainColor="#888", tickColor="#888", labelFontSize=11, titleFontSize=12,
             labelSeparation=5,
         )
         .configure_legend(orient="bottom", labelLimit=300, labelFontSize=11, titleFontSize=12, symbolSize=400)
         .configure_title(anchor="start", fontSize=14, subtitleFontSize=11, subtitleColor="#555")
-    )
+    )  # fmt: skip
 
 
-class Scales(NamedTuple):
-    """The scales of a list of arms, each in the order of the list."""
+def look_channels(
+    field: str,
+    names: Sequence[str],
+    *channels: str,
+    arms: Sequence[str] = (),
+    lead: Sequence[str] = (),
+    looks: Mapping[str, Look] | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    """Return the encodings that tell names apart: color, fill, strokeDash or shape, each with one scale.
 
-    colour: Any
-    dash: Any
-    shape: Any
-
-
-def arm_scales(names: Sequence[str], *, arms: Sequence[str] = (), lead: Sequence[str] = ()) -> Scales:
-    """Return the scales of names, whose looks follow from their places among all `arms` (`report.looks`)."""
-    return look_scales(with_grey(looks_of(names, arms), lead))
-
-
-def look_scales(looks: Mapping[str, Look]) -> Scales:
-    """Return the scales of names with their looks."""
-    alt = load_altair()
-    ranges = (
-        [one.colour for one in looks.values()],
-        [list(one.dash) for one in looks.values()],
-        [one.shape for one in looks.values()],
-    )
-    return Scales(*(alt.Scale(domain=list(looks), range=part) for part in ranges))
+    Looks follow from the places of the names among all `arms` (`report.looks`), or are those of a figure that has its
+    own; with a `lead`, the others are grey.
+    """
+    shown = with_grey(looks_of(names, arms), lead) if looks is None else looks
+    kinds: dict[str, tuple[Any, Callable[[Look], Any]]] = {
+        "color": (alt.Color, lambda look: look.colour),
+        "fill": (alt.Fill, lambda look: look.colour),
+        "strokeDash": (alt.StrokeDash, lambda look: list(look.dash)),
+        "shape": (alt.Shape, lambda look: look.shape),
+    }
+    return {
+        name: kind(f"{field}:N", scale=alt.Scale(domain=list(shown), range=list(map(mark, shown.values()))), **more)
+        for name, (kind, mark) in kinds.items()
+        if name in channels
+    }
 
 
 def in_order(names: Iterable[str], **more: Any) -> dict[str, Any]:
@@ -201,73 +214,51 @@ def in_order(names: Iterable[str], **more: Any) -> dict[str, Any]:
     A list as `sort` would become one formula as deep as the list is long, which overflows the stack from some 56 names
     on and fails on a name that every object of JavaScript has; the domain of a scale is data.
     """
-    return {"sort": None, "scale": load_altair().Scale(domain=list(dict.fromkeys(names)), **more)}
+    return {"sort": None, "scale": alt.Scale(domain=list(dict.fromkeys(names)), **more)}
+
+
+def name_axis(field: str, names: Iterable[str], *, limit: int = 320) -> Any:
+    """Return the axis of names below each other, in their order."""
+    return alt.Y(f"{field}:N", **in_order(names), title=None, axis=alt.Axis(labelLimit=limit, grid=False))
 
 
 def line_look(
-    field: str,
-    names: Sequence[str],
-    *,
-    width: int = 620,
-    arms: Sequence[str] = (),
-    lead: Sequence[str] = (),
-    looks: Mapping[str, Look] | None = None,
+    field: str, names: Sequence[str], *, width: int = 620, lead: Sequence[str] = (), **looks: Any
 ) -> dict[str, Any]:
-    """Return the encodings that tell lines apart, colour and dash; equal legends are drawn as one.
-
-    `looks` are those of a figure that has its own.
-    """
-    alt = load_altair()
-    scales = arm_scales(names, arms=arms, lead=lead) if looks is None else look_scales(looks)
+    """Return the encodings that tell lines apart, colour and dash; equal legends are drawn as one."""
     legend = arm_legend(list(lead) or list(names), width=width, symbolType="stroke", symbolStrokeWidth=3)
-    return {
-        "color": alt.Color(f"{field}:N", scale=scales.colour, title=None, legend=legend),
-        "strokeDash": alt.StrokeDash(f"{field}:N", scale=scales.dash, title=None, legend=legend),
-    }
+    return look_channels(field, names, "color", "strokeDash", lead=lead, title=None, legend=legend, **looks)
 
 
 def step_lines(data: pl.DataFrame, *, width: float = 2, clip: bool = False, **encodings: Any) -> Any:
     """Draw right-continuous steps."""
-    chart = load_altair().Chart(data).mark_line(interpolate="step-after", strokeWidth=width, clip=clip)
+    chart = alt.Chart(data).mark_line(interpolate="step-after", strokeWidth=width, clip=clip)
     return chart.encode(**encodings)
 
 
 def zero_line(axis: str = "y", **marks: Any) -> Any:
     """Draw the line at 0, where a gap is at the reference."""
-    alt = load_altair()
-    rule = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color="#444", **marks)
-    return rule.encode(**{axis: "zero:Q"})
+    return alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color="#444", **marks).encode(**{axis: "zero:Q"})
 
 
 def small_title(text: str, **more: Any) -> Any:
     """Return the title of one part of a figure."""
-    return load_altair().TitleParams(text, fontSize=12, fontWeight="normal", anchor="start", **more)
-
-
-def folded(text: str, most: int = 115, *, last: str = "") -> list[str]:
-    """Break a text into lines of at most `most` characters, at spaces; `last` is added and stays in one piece.
-
-    >>> folded("one two three", most=8, last="and four")
-    ['one two', 'three', 'and four']
-    """
-    lines, line = [], ""
-    for word in (*text.split(" "), *([last] if last else [])):
-        if line and len(line) + len(word) + 1 > most:
-            lines.append(line)
-            line = word
-        else:
-            line = f"{line} {word}".strip()
-    return [*lines, line]
+    return alt.TitleParams(text, fontSize=12, fontWeight="normal", anchor="start", **more)
 
 
 def titled(chart: Any, title: str, caption: str, *, width: int = 620) -> Any:
     """Put a title and, under it, the caption in small print, broken to the width of the chart."""
-    alt = load_altair()
     # About 115 letters of the subtitle's size fit on 640 pixels; Vega does not break lines by itself.
     most = max(40, width * 115 // 640)
     # Lists of lines are text, never a formula: they come out as they are whatever the names in them.
-    lines = folded(f"{printable(caption)};", most, last=f"gapline {VERSION}")
-    return chart.properties(title=alt.TitleParams(folded(printable(title), most * 3 // 4), subtitle=lines))
+    lines = _folded(f"{printable(caption)}; gapline\N{NO-BREAK SPACE}{VERSION}", most)
+    return chart.properties(title=alt.TitleParams(_folded(printable(title), most * 3 // 4), subtitle=lines))
+
+
+def _folded(text: str, most: int) -> list[str]:
+    """Break a text at its spaces; what is around a no-break space, which no printable text has, stays together."""
+    lines = wrap(text, most, break_long_words=False, break_on_hyphens=False) or [""]
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
 def arm_legend(names: list[str], *, width: int = 620, **more: Any) -> Any:
@@ -276,7 +267,7 @@ def arm_legend(names: list[str], *, width: int = 620, **more: Any) -> Any:
     # Seven pixels per letter and 45 for the symbol: Vega would set all names in one row.
     columns = max(1, min(len(names), width // (7 * min(longest, 40) + 45)))
     # Vega would leave names out from the thirtieth on.
-    return load_altair().Legend(orient="bottom", columns=columns, title=None, values=names, symbolLimit=0, **more)
+    return alt.Legend(orient="bottom", columns=columns, title=None, values=names, symbolLimit=0, **more)
 
 
 # Members of JavaScript's Object.prototype.
@@ -331,28 +322,25 @@ def write_drawing(
     for path, form in zip(paths, forms, strict=True):
         if form not in FILE_FORMATS:
             raise UsageError(f"{path}: expected a name ending in {listing(FILE_FORMATS)}, got {path.suffix or 'none'}")
-    try:
-        import vl_convert
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("vl-convert-python", "figures") from None
+    vl_convert = converter()
     chosen = canvas or Canvas()
     # A control character in a name would abort the whole process inside the converter.
     spec = printable_chart(chart.to_dict())
     about = About(words_of(spec), tuple(provenance))
     drawing = number_anew(fit_spec(spec, chosen, vl_convert.vegalite_to_svg))
     # As many pixels as print needs, on the width that was asked for, or two for one of a screen.
-    scale = 2.0 if chosen.pixels is None else DOTS / 96 * chosen.pixels / drawn_width(drawing)
+    scale = 2.0 if chosen.pixels is None else DOTS / 96 * chosen.pixels / svg_width(drawing)
     for path, form in zip(paths, forms, strict=True):
         data: bytes | str
         if form == "svg":
-            data = finished_svg(drawing, about, chosen.width)
+            data = annotate_svg(drawing, about, chosen.width)
         elif form == "png":
             density = 96 * scale if chosen.pixels is None else DOTS
-            data = finished_png(vl_convert.svg_to_png(drawing, scale=scale), about, density)
+            data = annotate_png(vl_convert.svg_to_png(drawing, scale=scale), about, density)
         else:
             # A pixel becomes a point there, of which there are 72 to an inch and not 96.
             width = None if chosen.width is None else chosen.width * 72 / 96
-            data = finished_pdf(vl_convert.svg_to_pdf(sized_svg(drawing, width)), about)
+            data = annotate_pdf(vl_convert.svg_to_pdf(set_svg_width(drawing, width)), about)
         write_file(path, data)
     # A drawing takes some 30 MB, of which nothing is needed any more.
     give_back()

@@ -9,8 +9,8 @@ import polars as pl
 from gapline.contract.fact_origins import FactOrigin, find_origins, was_announced
 from gapline.contract.tables import FAILED
 from gapline.contract.version import VERSION
-from gapline.report.headline import Evidence, Headline, write_headline
 from gapline.report.order import ArmOrder, order_arms
+from gapline.report.statements.headline import Evidence, Headline, write_headline
 from gapline.study import Study
 
 
@@ -31,15 +31,10 @@ class Solver:
         # An adapter called "command" says how an arm is started and not what it is: its own name does.
         names = " and ".join(name for name in self.names if name != "command")
         versions = " and ".join(self.versions)
-        if not names:
-            return (
-                f"{self.arm} {versions}"
-                if versions
-                else f"{self.arm} (version not stated)"
-                if self.names
-                else (f"{self.arm} (solver not stated)")
-            )
-        return f"{self.arm} ({f'{names} {versions}'.rstrip()})"
+        if names:
+            return f"{self.arm} ({f'{names} {versions}'.rstrip()})"
+        lacks = "version" if self.names else "solver"
+        return f"{self.arm} {versions or f'({lacks} not stated)'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +104,6 @@ class StudyFacts:
 def study_facts(study: Study, /) -> StudyFacts:
     """Gather the facts of a study."""
     runs = study.envelopes.runs
-    announced = tuple(sorted(runs["announced"].drop_nulls().unique().to_list()))
     return StudyFacts(
         study=study,
         **{f"{name}s": runs[name].n_unique() for name in ("arm", "instance", "panel")},
@@ -118,7 +112,7 @@ def study_facts(study: Study, /) -> StudyFacts:
         checker=study.checker,
         solvers=tuple(_solver(study, arm) for arm in sorted(runs["arm"].unique().to_list())),
         horizons=tuple(sorted(runs["horizon"].unique().to_list())),
-        announced=announced,
+        announced=tuple(sorted(runs["announced"].drop_nulls().unique().to_list())),
         horizon_source=_horizon_source(study),
         hierarchy=tuple(note for note in study.envelopes.notes if note.startswith("transform hierarchical")),
         instance_set=instance_set_digest(runs),
@@ -152,12 +146,14 @@ def _horizon_source(study: Study) -> str | None:
         return None
     if was_announced(runs):
         return FactOrigin.JOURNAL
+    planned: set[float] = set()
     if study.contract is not None:
+        # A campaign without a contract loads none of it.
         from gapline.contract.plan import Plan
 
         planned = {cell.horizon for cell in Plan.of(study.contract).cells}
-        if planned.issuperset(runs["announced"].drop_nulls()):
-            return FactOrigin.CONTRACT
+    if planned.issuperset(runs["announced"].drop_nulls()):
+        return FactOrigin.CONTRACT
     return " and ".join(find_origins(runs)["horizon"])
 
 
@@ -205,9 +201,8 @@ def make_statements(study: Study, /) -> Statements:
         means=dict(study.summary.frame.select("arm", kernel).iter_rows()),
         instances=study.instance_set.instances,
         ranking={} if ranking is None else {row["arm"]: row for row in ranking.frame.iter_rows(named=True)},
-        contrasts=[]
-        if pairs is None
-        else pairs.frame.sort("declared", descending=True, maintain_order=True).to_dicts(),
+        # Declared ones first.
+        contrasts=[] if pairs is None else sorted(pairs.frame.to_dicts(), key=lambda row: not row["declared"]),
         coverage=study.coverage,
         no_intervals=study.no_intervals,
         alarms=[alarm.instance for alarm in study.alarms],

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from gapline.report.canvas import FONT_SIZE, Canvas, broken_lines, text_width
+from gapline.report.canvas import FONT_SIZE, Canvas, break_lines, text_width
 from gapline.report.looks import COLOURS
 from gapline.report.writers.terminal import short_names
 
@@ -67,31 +67,27 @@ def fit_views(
     enlarge = canvas.font_size / FONT_SIZE
     headings = [node for node in _views(fitted) if isinstance(node.get("title"), dict) and not _is_captioned(node)]
     _break_names(fitted, canvas, enlarge)
-    _scale_type(fitted, enlarge)
+    for node in _nodes(fitted) if enlarge != 1.0 else ():
+        sizes = {key: value for key, value in node.items() if key.lower().endswith("fontsize")}
+        node.update({key: size * enlarge for key, size in sizes.items() if isinstance(size, int | float)})
     _set_titles(fitted, canvas, enlarge)
+    drawn = (lambda spec: lay_out(_in_grey(spec))) if canvas.grey else lay_out
     if canvas.pixels is None:
         _fold_headings(headings)
-        return list(_views(fitted)), lay_out(_in_grey(fitted) if canvas.grey else fitted)
-    drawn = (lambda spec: lay_out(_in_grey(spec))) if canvas.grey else lay_out
-    drawing = _of_width(fitted, headings, canvas.pixels, drawn)
-    return list(_views(fitted)), drawing
+        return list(_views(fitted)), drawn(fitted)
+    return list(_views(fitted)), _of_width(fitted, headings, canvas.pixels, drawn)
 
 
 def _show_marks_of_grey(spec: dict[str, Any], *, grey: bool) -> None:
     """Show what tells two colours apart where there are none, and say so in the legend; or leave it out."""
     for node in _views(spec):
         layers = node.get("layer", [])
-        marks = [
-            layer for layer in layers if isinstance(layer.get("mark"), dict) and layer["mark"].get("style") == IN_GREY
-        ]
-        if not marks:
-            continue
-        if not grey:
+        marks = [layer for layer in layers if _mark(layer).get("style") == IN_GREY]
+        if marks and not grey:
             node["layer"] = [layer for layer in layers if layer not in marks]
-            continue
-        for layer in marks:
-            layer["mark"]["opacity"] = 1
-        for layer in layers:
+        for layer in layers if marks and grey else ():
+            if layer in marks:
+                layer["mark"]["opacity"] = 1
             legend = layer.get("encoding", {}).get("color", {}).get("legend")
             if isinstance(legend, dict) and isinstance(legend.get("title"), list):
                 legend["title"] = [f"{line} (dotted)" if line.startswith("− ") else line for line in legend["title"]]
@@ -105,16 +101,17 @@ def _of_width(
     sizes = [(node, float(node["width"])) for node in _views(spec) if isinstance(node.get("width"), int | float)]
     # A picture that is made of words has the height of its lines.
     heights = {
-        id(node): node["height"] if isinstance(node.get("height"), int | float) and not _has_names(node) else None
+        id(node): node["height"]
         for node, _ in sizes
+        if isinstance(node.get("height"), int | float) and not _has_names(node)
     }
     said = [dict(node["title"]) for node in headings]
 
     def drawn(share: float) -> str:
         for node, width in sizes:
             node["width"] = max(LEAST, width * share)
-            if (height := heights[id(node)]) is not None:
-                node["height"] = min(height, max(LOWEST, STEEPEST * node["width"]))
+            if id(node) in heights:
+                node["height"] = min(heights[id(node)], max(LOWEST, STEEPEST * node["width"]))
         for node, words in zip(headings, said, strict=True):
             node["title"] = dict(words)
         _fold_headings(headings)
@@ -123,7 +120,7 @@ def _of_width(
     # Titles are broken to the width already: as wide as the whole, they would hide how wide the plots are.
     of_headings = set(map(id, headings))
     hidden = [(node, node.pop("title")) for node in _views(spec) if "title" in node and id(node) not in of_headings]
-    share = _best_share(lambda share: drawn_width(drawn(share)), wanted) if sizes else 1.0
+    share = _best_share(lambda share: svg_width(drawn(share)), wanted) if sizes else 1.0
     for node, title in hidden:
         node["title"] = title
     return drawn(share)
@@ -160,18 +157,18 @@ def _stack(spec: dict[str, Any], wanted: float) -> None:
         parts = node.get("hconcat", [])
         widths = [part["width"] for part in parts if isinstance(part.get("width"), int | float)]
         narrow = wanted < max(NARROW * sum(widths), EACH * len(parts))
-        if parts and narrow and not any(map(_shares_names, parts)):
+        # Where the names of the lines of one part stand beside another they stay together.
+        shared = (
+            channel == "y" and names and y.get("axis", {}) is None
+            for part in parts for _, channel, y, names in _named_channels(part)
+        )  # fmt: skip
+        if parts and narrow and not any(shared):
             node["vconcat"] = node.pop("hconcat")
             for part in parts:
                 part["width"] = max(widths, default=EACH)
 
 
-def _shares_names(part: dict[str, Any]) -> bool:
-    """Say whether the names of its lines stand beside another part."""
-    return any(channel == "y" and names and y.get("axis", {}) is None for _, channel, y, names in _named_channels(part))
-
-
-def drawn_width(drawing: str) -> float:
+def svg_width(drawing: str) -> float:
     """Return the width of a drawing in pixels."""
     found = re.search(r'<svg[^>]*? width="([\d.]+)"', drawing)
     assert found is not None
@@ -217,7 +214,7 @@ def _set_titles(spec: dict[str, Any], canvas: Canvas, enlarge: float) -> None:
 
 
 def _folded(text: str | list[str], room: float, size: float, *, bold: bool = False, marks: bool = False) -> list[str]:
-    return broken_lines(_joined(text), room, lambda part: text_width(part, size, bold=bold), marks=marks)
+    return break_lines(_joined(text), room, lambda part: text_width(part, size, bold=bold), marks=marks)
 
 
 def _fold_headings(headings: list[dict[str, Any]]) -> None:
@@ -237,20 +234,16 @@ def _fold_headings(headings: list[dict[str, Any]]) -> None:
         heading["text"] = _folded(heading["text"], width + 10, size)
 
 
-def _scale_type(node: Any, enlarge: float) -> None:
-    if enlarge == 1.0:
-        return
+def _nodes(node: Any) -> Iterator[dict[str, Any]]:
+    """Walk over all objects of a specification but its data."""
     if isinstance(node, dict):
+        yield node
         for key, value in node.items():
-            if key in ("datasets", "data"):
-                continue
-            if key.lower().endswith("fontsize") and isinstance(value, int | float):
-                node[key] = value * enlarge
-            else:
-                _scale_type(value, enlarge)
+            if key not in ("datasets", "data"):
+                yield from _nodes(value)
     elif isinstance(node, list):
         for item in node:
-            _scale_type(item, enlarge)
+            yield from _nodes(item)
 
 
 def _break_names(spec: dict[str, Any], canvas: Canvas, enlarge: float) -> None:
@@ -296,8 +289,7 @@ def _break_names(spec: dict[str, Any], canvas: Canvas, enlarge: float) -> None:
                     1, min(len(shown), int((room + SYMBOL) // (_longest(shown, found, size) + SYMBOL)))
                 )
     for node in _views(spec):
-        mark = node.get("mark")
-        if isinstance(mark, dict) and mark.get("type") == "text" and whole is not None:
+        if _mark(node).get("type") == "text" and whole is not None:
             rows = _rows(spec, node)
             field = (node.get("encoding") or {}).get("text", {}).get("field")
             names = [row[field] for row in rows if isinstance(row.get(field), str)]
@@ -307,16 +299,21 @@ def _break_names(spec: dict[str, Any], canvas: Canvas, enlarge: float) -> None:
     config["lineBreak"] = "\n"
     for part in ("axis", "legend"):
         config.setdefault(part, {})["labelLimit"] = 0
-    _without_limits(spec)
+    for node in _nodes(spec):
+        node.update({key: 0 for key in ("labelLimit", "titleLimit") if key in node})
     if found:
         _rename(spec, found)
 
 
+def _mark(node: Mapping[str, Any]) -> dict[str, Any]:
+    mark = node.get("mark")
+    return mark if isinstance(mark, dict) else {}
+
+
 def _has_names(node: Mapping[str, Any]) -> bool:
-    kinds = [(part.get("mark"), part.get("encoding") or {}) for part in node.get("layer", ())]
     return any(
-        isinstance(mark, dict) and mark.get("type") == "text" and encoding.get("text", {}).get("type") == "nominal"
-        for mark, encoding in kinds
+        _mark(part).get("type") == "text" and (part.get("encoding") or {}).get("text", {}).get("type") == "nominal"
+        for part in node.get("layer", ())
     )
 
 
@@ -358,19 +355,6 @@ def _fold_legend_title(encoding: dict[str, Any], whole: float | None, size: floa
         lines = (_folded(line, room, 1.1 * size, bold=True, marks=True) for line in legend["title"])
         legend["title"] = [part for line in lines for part in line]
         legend["gradientLength"] = min(legend.get("gradientLength", room), room)
-
-
-def _without_limits(node: Any) -> None:
-    if isinstance(node, dict):
-        for key in ("labelLimit", "titleLimit"):
-            if key in node and node[key] != 0:
-                node[key] = 0
-        for key, value in node.items():
-            if key != "datasets":
-                _without_limits(value)
-    elif isinstance(node, list):
-        for item in node:
-            _without_limits(item)
 
 
 def _rename(node: Any, names: Mapping[str, str]) -> None:

@@ -4,33 +4,28 @@ import polars as pl
 
 from gapline.contract.transforms import shortest
 from gapline.contract.version import VERSION
-from gapline.report.facts import StudyFacts
-from gapline.report.headline import Headline
+from gapline.report.facts import Statements
 from gapline.report.numbers import count, number, p_value, percent
-from gapline.report.order import ArmOrder
 from gapline.report.tables.contrasts import compared_rows
 from gapline.report.tables.kernels import pooled_means, scored_kernels, shown_pairs
+from gapline.report.tables.means import arm_frame
 from gapline.report.writers.latex_text import Macro
 from gapline.scoring.endpoints import attainment_name
-from gapline.study import Study
 from gapline.study.analyse import Analysis
 from gapline.study.sensitivity import mean_ratio
 
 STUDY = "study"
 
 
-def study_macros(
-    study: Study, analysis: Analysis, facts: StudyFacts, order: ArmOrder, headline: Headline, /
-) -> list[Macro]:
+def study_macros(analysis: Analysis, said: Statements, /) -> list[Macro]:
     """Return the macros of the study, of every arm and of every contrast, in that order."""
-    said = {"headline": headline.text, "headline detail": headline.detail}
-    whole = [*_whole(study, facts), *(Macro(STUDY, name, text) for name, text in said.items())]
-    arms = [*_arms(study, analysis, facts, order), *_steps(analysis)]
-    return [*whole, *arms, *_contrasts(study, order), *_sensitivity(analysis), *_kernels(analysis)]
+    return [*_whole(said), *_arms(analysis, said), *_steps(analysis), *_contrasts(said), *_sensitivity(analysis),
+            *_kernels(analysis)]  # fmt: skip
 
 
-def _whole(study: Study, facts: StudyFacts) -> list[Macro]:
-    entry, coverage = study.references[0], study.coverage
+def _whole(said: Statements) -> list[Macro]:
+    facts, study = said.facts, said.facts.study
+    entry, coverage, scale = study.references[0], study.coverage, study.reading.time_scale
     named = {
         "runs": count(coverage.runs),
         "coverage": str(coverage),
@@ -50,37 +45,30 @@ def _whole(study: Study, facts: StudyFacts) -> list[Macro]:
         "reference digest": entry.snapshot.digest,
         "campaign digest": study.campaign_digest,
         "gapline version": VERSION,
-    }
-    scale = study.reading.time_scale
-    known = {
         "checker": facts.checker,
         "instance set digest": facts.instance_set,
         "time scale": None if scale is None else str(scale),
-        **(
-            {}
-            if study.package is None
-            else {
-                "package": study.package.name,
-                "package digest": study.package.sha256,
-                "package swhid": study.package.swhid,
-            }
-        ),
+        **({} if study.package is None else {
+            "package": study.package.name,
+            "package digest": study.package.sha256,
+            "package swhid": study.package.swhid,
+        }),
         "kernel source digest": dict(study.reading.code).get(study.kernels[0]),
-    }
-    named |= {name: value for name, value in known.items() if value is not None}
-    return [Macro(STUDY, name, value) for name, value in named.items()]
+        "headline": said.headline.text,
+        "headline detail": said.headline.detail,
+    }  # fmt: skip
+    return [Macro(STUDY, name, value) for name, value in named.items() if value is not None]
 
 
-def _arms(study: Study, analysis: Analysis, facts: StudyFacts, order: ArmOrder) -> list[Macro]:
-    spans = {} if study.intervals is None else {r["arm"]: r for r in study.intervals.frame.iter_rows(named=True)}
-    means = {row["arm"]: row for row in study.summary.frame.iter_rows(named=True)}
+def _arms(analysis: Analysis, said: Statements) -> list[Macro]:
+    study, order = said.facts.study, said.order
     health = {row["arm"]: row for row in analysis.health.frame.iter_rows(named=True)}
-    solvers = {solver.arm: solver for solver in facts.solvers}
+    solvers = {solver.arm: solver for solver in said.facts.solvers}
     macros = []
-    for arm in order.arms:
-        row, span, solver = means[arm], spans.get(arm, {}), solvers[arm]
+    for row in arm_frame(study.summary, order, study.intervals).iter_rows(named=True):
+        arm, solver = row["arm"], solvers[row["arm"]]
         named = {"score": number(row[study.kernels[0]]), "rank": order.rank(arm), "tier": str(solver.tier)}
-        named |= {f"score {end}": number(span.get(end)) for end in ("low", "high")}
+        named |= {f"score {end}": number(row.get(end)) for end in ("low", "high")}
         named |= {f"{kernel} score": number(row[kernel]) for kernel in study.kernels}
         named |= {"final gap": percent(row["final_gap"])}
         named |= {f"attainment {shortest(g)}": percent(row[attainment_name(g)], digits=1) for g in study.goals}
@@ -95,17 +83,16 @@ def _arms(study: Study, analysis: Analysis, facts: StudyFacts, order: ArmOrder) 
     return macros
 
 
-def _contrasts(study: Study, order: ArmOrder) -> list[Macro]:
-    if study.contrasts is None:
+def _contrasts(said: Statements) -> list[Macro]:
+    contrasts = said.facts.study.contrasts
+    if contrasts is None:
         return []
     macros = []
-    for row in compared_rows(study.contrasts, order.descriptive).iter_rows(named=True):
-        owner = f"{row['a']} against {row['b']}"
-        named = {"difference": number(row["difference"]), "low": number(row["low"]), "high": number(row["high"])}
-        if row["p_holm"] is not None:
-            named["holm p"] = p_value(row["p_holm"])
+    for row in compared_rows(contrasts, said.order.descriptive).iter_rows(named=True):
+        named = {name: number(row[name]) for name in ("difference", "low", "high")}
+        named |= {} if row["p_holm"] is None else {"holm p": p_value(row["p_holm"])}
         named |= {name: count(row[name]) for name in ("wins", "ties", "losses")}
-        macros += [Macro(owner, name, value) for name, value in named.items()]
+        macros += [Macro(f"{row['a']} against {row['b']}", name, value) for name, value in named.items()]
     return macros
 
 
@@ -122,20 +109,17 @@ def _steps(analysis: Analysis) -> list[Macro]:
 def _kernels(analysis: Analysis) -> list[Macro]:
     """Name the saturated runs, the runs below zero and the ratios of means, by kernel and reference."""
     metric = analysis.metrics
-    kernels = scored_kernels(metric)
-    runs = metric.runs.filter(pl.col("kernel").is_in(kernels))
-    saturated = metric.saturated.filter(pl.col("kernel").is_in(kernels))
-    signs = metric.signs.filter(pl.col("kernel").is_in(kernels))
+    scored = pl.col("kernel").is_in(scored_kernels(metric))
+    signs = metric.signs.filter(scored).select("kernel", "reference", "negative")
     macros = [Macro(STUDY, "campaign runs", count(analysis.main.runs.height))]
-    macros += [Macro(STUDY, f"saturated {k} {r}", count(n)) for k, r, n, _ in saturated.iter_rows()]
+    for what, frame in (("saturated", metric.saturated.filter(scored)), ("negative", signs)):
+        macros += [Macro(STUDY, f"{what} {k} {r}", count(number_of)) for k, r, number_of, *_ in frame.iter_rows()]
     macros += [
-        Macro(STUDY, f"negative {k} {r}", count(n))
-        for k, r, n in signs.select("kernel", "reference", "negative").iter_rows()
+        Macro(row["arm"], f"{what} {row['kernel']} {row['reference']}", count(row[what]))
+        for row in metric.runs.filter(scored).iter_rows(named=True)
+        for what in ("saturated", "negative")
+        if row[what] is not None
     ]
-    for row in runs.iter_rows(named=True):
-        place = f"{row['kernel']} {row['reference']}"
-        named = {f"{what} {place}": row[what] for what in ("saturated", "negative") if row[what] is not None}
-        macros += [Macro(row["arm"], name, count(value)) for name, value in named.items()]
     # A ratio that does not exist has no macro, rather than a dash in the middle of a sentence.
     macros += [
         Macro(arm, f"{kernel} over {metric.lead} {reference}", number(ratio, digits=2))
@@ -144,7 +128,7 @@ def _kernels(analysis: Analysis) -> list[Macro]:
     ]
     means = pooled_means(metric)
     for larger, smaller in shown_pairs(metric, next(iter(analysis.labels))):
-        for kernel, reference in signs.select("kernel", "reference").iter_rows():
+        for kernel, reference, _ in signs.iter_rows():
             ratio = mean_ratio(means[smaller, kernel, reference], means[larger, kernel, reference])
             if ratio is not None:
                 macros.append(Macro(f"{larger} over {smaller}", f"{kernel} {reference}", number(ratio, digits=2)))

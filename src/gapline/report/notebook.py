@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gapline.errors import EnvironmentLacksError
 from gapline.report.canvas import Canvas, parse_width
-from gapline.report.drawing import About, finished_svg, load_altair, number_anew, printable_chart, style, write_file
+from gapline.report.drawing import About, alt, annotate_svg, converter, number_anew, printable_chart, style, write_file
 from gapline.report.fit_chart import fit_spec, fit_views, words_of
 
 RENDERER = "gapline"
@@ -16,7 +15,7 @@ RENDERER = "gapline"
 SPECIFICATION = "application/vnd.vegalite.v6+json"
 
 
-def shown_chart(chart: Any, width: str | float | None, title: str | bool) -> Any:
+def notebook_chart(chart: Any, width: str | float | None, title: str | bool) -> Any:
     """Return a chart of a width in centimetres, under another title or none, that shows itself without a network."""
     show_offline()
     found = chart if title is True else _titled(chart, title)
@@ -24,7 +23,6 @@ def shown_chart(chart: Any, width: str | float | None, title: str | bool) -> Any
 
 
 def _titled(chart: Any, title: str | bool) -> Any:
-    alt = load_altair()
     words = chart.title.to_dict() if hasattr(chart.title, "to_dict") else {}
     if title is False:
         bare = chart.copy()
@@ -41,13 +39,12 @@ def _resized(chart: Any, canvas: Canvas) -> Any:
             if isinstance(fitted.get(name), int | float):
                 part[name] = fitted[name]
         if isinstance(fitted.get("title"), dict) and "subtitle" in fitted["title"]:
-            part["title"] = load_altair().TitleParams(fitted["title"]["text"], subtitle=fitted["title"]["subtitle"])
+            part["title"] = alt.TitleParams(fitted["title"]["text"], subtitle=fitted["title"]["subtitle"])
     return found
 
 
 def _parts(chart: Any) -> Iterator[Any]:
     """Walk over a chart and all that it is composed of, as `fit_chart` walks over its specification."""
-    alt = load_altair()
     yield chart
     for name in ("layer", "hconcat", "vconcat", "concat", "spec"):
         inside = chart._get(name) if hasattr(chart, "_get") else alt.Undefined
@@ -57,7 +54,6 @@ def _parts(chart: Any) -> Iterator[Any]:
 
 def show_offline() -> None:
     """Let charts show themselves without a network, unless somebody chose a renderer."""
-    alt = load_altair()
     if RENDERER not in alt.renderers.names():
         alt.renderers.register(RENDERER, _bundle)
     if alt.renderers.active == "default":
@@ -66,7 +62,6 @@ def show_offline() -> None:
 
 def _bundle(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
     """Return a drawing, and the specification for front ends that draw one by themselves."""
-    alt = load_altair()
     shown = copy.deepcopy(spec)
     if "config" not in shown or "title" not in shown["config"]:
         shown["config"] = style(alt.Chart().mark_point()).to_dict()["config"] | shown.get("config", {})
@@ -74,24 +69,15 @@ def _bundle(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
     drawing = number_anew(fit_spec(plain, Canvas(caption=True), _lay_out))
     return {
         SPECIFICATION: plain,
-        "image/svg+xml": finished_svg(drawing, About(words_of(plain)), None),
+        "image/svg+xml": annotate_svg(drawing, About(words_of(plain)), None),
         "text/plain": "; ".join(words.title for words in words_of(plain)) or "a chart",
     }
 
 
 def write_html(chart: Any, path: Path) -> None:
     """Write a chart as a page with all that draws it inside."""
-    write_file(path, _converter().vegalite_to_html(json.dumps(printable_chart(style(chart).to_dict())), bundle=True))
+    write_file(path, converter().vegalite_to_html(json.dumps(printable_chart(style(chart).to_dict())), bundle=True))
 
 
 def _lay_out(spec: dict[str, Any]) -> str:
-    drawing: str = _converter().vegalite_to_svg(spec)
-    return drawing
-
-
-def _converter() -> Any:
-    try:
-        import vl_convert
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("vl-convert-python", "figures") from None
-    return vl_convert
+    return str(converter().vegalite_to_svg(spec))

@@ -1,7 +1,8 @@
-"""How numbers read, on every output alike; the twin in the page is `page/script/format.js`."""
+"""How numbers and sentences read, on every output alike; the twin in the page is `page/script/format.js`."""
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 
 DASH = "–"
 
@@ -57,26 +58,17 @@ def objective(value: float | None, digits: int | None) -> str:
     return f"{value:z.{digits}f}" if value == 0 or 1 <= abs(value) < 1e9 else f"{value:.6g}"
 
 
-def plain_number(value: float | None) -> str:
-    """Format a number whose size and unit nobody knows beforehand, by its leading digits.
-
-    >>> plain_number(12.5), plain_number(1234567.8), plain_number(None)
-    ('12.5', '1.23457e+06', '–')
-    """
-    return DASH if value is None else f"{value:.6g}"
-
-
-def plain_numbers(values: Sequence[float | None], *, leading: int = 6, most: int = 9) -> list[str]:
+def plain_numbers(values: Sequence[float | None]) -> list[str]:
     """Format the numbers of one column by their leading digits, all with the decimals that the finest of them needs.
 
     >>> plain_numbers([12.5, 3.0, None, 0.125]), plain_numbers([1.0, 2e9])
     (['12.500', '3.000', '–', '0.125'], ['1.00000e+00', '2.00000e+09'])
     """
     known = [value for value in values if value is not None and math.isfinite(value)]
-    texts = [f"{value:.{leading}g}" for value in known]
-    form = f".{leading - 1}e"
+    texts = [f"{value:.6g}" for value in known]
+    form = ".5e"
     if not any("e" in text for text in texts):
-        form = f".{min(most, max((len(text.partition('.')[2]) for text in texts), default=0))}f"
+        form = f".{min(9, max((len(text.partition('.')[2]) for text in texts), default=0))}f"
     return [number(v) if v is None or not math.isfinite(v) else f"{v:z{form}}" for v in values]
 
 
@@ -88,12 +80,23 @@ def share_decimals(texts: Sequence[str]) -> list[str]:
     """
     plain = [text for text in texts if text.lstrip("-").replace(".", "", 1).isdigit()]
     digits = max((len(text.partition(".")[2]) for text in plain), default=0)
-    return [_padded(text, digits) if digits and text in plain else text for text in texts]
+    return [f"{Decimal(text):.{digits}f}" if text in plain else text for text in texts]
 
 
-def _padded(text: str, digits: int) -> str:
-    whole, _, part = text.partition(".")
-    return f"{whole}.{part.ljust(digits, '0')}"
+def plain_percents(raws: Sequence[float | None]) -> list[str]:
+    """Write the raw gaps of one column in per cent by their leading digits: two decimals would hide a small one.
+
+    All have the decimals that the finest of them needs.
+
+    >>> plain_percents([0.10526, None, 0.5]), plain_percents([1e-6, -0.2]), plain_percents([2.0])
+    (['10.53 %', '–', '50.00 %'], ['0.0001 %', '-20.0000 %'], ['200 %'])
+    """
+    written = [DASH if raw is None else f"{100 * raw:.4g}" for raw in raws]
+    digits = max((len(text.partition(".")[2]) for text in written if "e" not in text), default=0)
+    return [
+        DASH if raw is None else f"{text if 'e' in text else f'{100 * raw:z.{digits}f}'} %"
+        for raw, text in zip(raws, written, strict=True)
+    ]
 
 
 def interval(low: float | None, high: float | None, *, digits: int = 5) -> str:
@@ -143,3 +146,17 @@ def count(value: int) -> str:
     '12,345'
     """
     return f"{value:,}"
+
+
+def sentence(text: str) -> str:
+    """Return a caption as a sentence of its own.
+
+    >>> sentence("mean, panel-equal")
+    'Mean, panel-equal.'
+    """
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def number_or_overflow(value: float | None) -> float | str | None:
+    """Return a number that JSON can hold; one that overflowed is said to have."""
+    return "overflow" if value is not None and math.isinf(value) else value

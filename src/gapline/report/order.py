@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gapline.errors import listing
 from gapline.references.alarms import Alarm
-from gapline.report.numbers import DASH
+from gapline.report.numbers import DASH, sentence
+from gapline.report.statements.remarks import descriptive_notes
 from gapline.statistics.means import Summary
 from gapline.statistics.ranking import rank_means
 
@@ -56,8 +56,8 @@ class ArmOrder:
     def notes(self) -> list[str]:
         """Say who is not compared, and why nothing is ranked."""
         notes = ["(alarm): runs of this arm are part of an integrity alarm."] if self.alarmed else []
-        notes += [f"Descriptive, not compared: {listing(self.descriptive)}."] if self.descriptive else []
-        return notes + ([f"{self.unrankable[:1].upper()}{self.unrankable[1:]}."] if self.unrankable else [])
+        notes += descriptive_notes(self.descriptive)
+        return notes + ([sentence(self.unrankable)] if self.unrankable else [])
 
 
 def order_arms(summary: Summary, /, *, tier_two: Sequence[str] = (), alarms: Sequence[Alarm] = ()) -> ArmOrder:

@@ -107,14 +107,8 @@ def origin_sentence(found: Replicated, /) -> str:
     )
     if found.origin is None:
         return f"{counts}."
-    part = found.origin.part
-    words = [
-        f"{kind} {listing(map(str, names))}"
-        for kind, names in (("arms", part.arms), ("panels", part.panels), ("seeds", part.seeds))
-        if names
-    ]
-    words += [f"horizons × {part.horizon_scale:g}"] if part.horizon_scale != 1 else []
-    which = f", {'; '.join(words)}" if words else ""
+    words = found.origin.part.words()
+    which = f", {words}" if words else ""
     return f"{found.origin.name} ({found.origin.sha256}, {found.origin.swhid}) run again{which}: {counts}."
 
 

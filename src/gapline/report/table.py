@@ -1,6 +1,6 @@
 """A table with its numbers and its words: every writer prints the same cells."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -83,6 +83,69 @@ def capital(*names: str, text: bool = False, spare: int | None = None) -> list[C
     return [Column(name, name.capitalize(), text, spare) for name in names]
 
 
+Record = Mapping[str, Any]
+
+
+class Field(NamedTuple):
+    """A column, how the cell of a row is written in it, and the number by which the smallest of a part is the best.
+
+    That number is None where a row does not compete.
+    """
+
+    column: Column
+    write: Callable[[Record], Text | str]
+    value: Callable[[Record], float | None] | None = None
+
+
+def field(
+    column: Column,
+    key: str,
+    form: Callable[[Any], str] = str,
+    *,
+    may: Callable[[Record], bool] | None = None,
+    turn: float = 1.0,
+) -> Field:
+    """Return a column with one value of the row, as `form` writes it.
+
+    The smallest of the rows that `may` compete is bold; with a `turn` of -1 the largest.
+    """
+
+    def value(row: Record) -> float | None:
+        return turn * row[key] if may is not None and may(row) and row[key] is not None else None
+
+    return Field(column, lambda row: form(row[key]), None if may is None else value)
+
+
+def fields(
+    *names: str, form: Callable[[Any], str] = str, text: bool = False, spare: int | None = None, plain: bool = False
+) -> list[Field]:
+    """Return columns with one value of the row each: `final gap` is `final_gap`.
+
+    LaTeX prints their heads with a capital, unless `plain`.
+    """
+    heads = (Column(name, None if plain else name.capitalize(), text, spare) for name in names)
+    return [field(head, head.head.replace(" ", "_"), form) for head in heads]
+
+
+def field_table(
+    name: str,
+    caption: str,
+    fields: Sequence[Field],
+    parts: Iterable[tuple[str | None, Sequence[Record]]],
+    frame: pl.DataFrame,
+    notes: Iterable[str] = (),
+) -> Table:
+    """Return the rows of each part written field by field, the best of a part in bold."""
+    written = []
+    for heading, rows in parts:
+        columns: list[list[Text | str]] = [[one.write(row) for row in rows] for one in fields]
+        for cells, one in zip(columns, fields, strict=True):
+            if one.value is not None:
+                cells[:] = map(Text, map(str, cells), smallest([one.value(row) for row in rows]))
+        written.append(part(heading, zip(*columns, strict=True)))
+    return Table(name, caption, tuple(one.column for one in fields), tuple(written), frame, tuple(notes))
+
+
 def part(heading: str | None, rows: Iterable[Sequence[Text | str]]) -> Part:
     """Return rows under a heading; a plain string is a cell that is not bold."""
     return heading, tuple(tuple(Text(c) if isinstance(c, str) else c for c in row) for row in rows)
@@ -93,28 +156,15 @@ def one_part(rows: Iterable[Sequence[Text | str]]) -> tuple[Part, ...]:
     return (part(None, rows),)
 
 
-def bold_best(texts: Iterable[str], best: Sequence[bool]) -> list[Text]:
-    """Return cells of one column, the best of them bold."""
-    return [Text(text, mark) for text, mark in zip(texts, best, strict=True)]
+def smallest(values: Sequence[float | None]) -> list[bool]:
+    """Mark the smallest of the values, ties included; None does not compete.
 
-
-def smallest(values: Sequence[float | None], eligible: Sequence[bool]) -> list[bool]:
-    """Mark the smallest of the values that exist and are eligible, ties included.
-
-    >>> smallest([0.2, None, 0.1, 0.1], [True, True, True, False])
-    [False, False, True, False]
+    >>> smallest([0.2, None, 0.1, 0.1])
+    [False, False, True, True]
     """
-    known = [value for value, may in zip(values, eligible, strict=True) if may and value is not None]
-    if not known:
-        return [False] * len(values)
     # What prints alike is marked alike: a difference of rounding makes no winner.
-    limit = min(known) + TIE
-    return [bool(may and value is not None and value <= limit) for value, may in zip(values, eligible, strict=True)]
-
-
-def largest(values: Sequence[float | None], eligible: Sequence[bool]) -> list[bool]:
-    """Mark the largest of the values that exist and are eligible, ties included."""
-    return smallest([None if value is None else -value for value in values], eligible)
+    limit = min((value for value in values if value is not None), default=0.0) + TIE
+    return [value is not None and value <= limit for value in values]
 
 
 def frame_table(

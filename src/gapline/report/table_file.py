@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,15 +36,13 @@ def write_tables(tables: Sequence[Table], path: Path, document: Any) -> None:
     """Write tables to a file: CSV has the numbers of one table in full, JSON the `document` that `--json` prints."""
     refuse_no_file(path)
     form = form_of(path)
-    content: str | bytes
     if form == "csv":
-        content = to_csv(joined(tables))
+        data = to_csv(joined(tables))
     elif form == "json":
-        content = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+        data = (json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n").encode()
     else:
-        write = {"md": to_markdown, "tex": to_latex, "txt": _text}[form]
-        content = "\n".join(write(table) for table in (_told_apart(tables) if form == "tex" else tables))
-    data = content.encode() if isinstance(content, str) else content
+        write = {"md": to_markdown, "tex": to_latex, "txt": lambda table: to_text(table) + "\n"}[form]
+        data = "\n".join(map(write, _with_labels(tables) if form == "tex" else tables)).encode()
     write_atomically(path, lambda stream: stream.write(data))
 
 
@@ -65,16 +63,10 @@ def joined(tables: Sequence[Table]) -> pl.DataFrame:
     return pl.concat(frames, how="diagonal_relaxed")
 
 
-def _told_apart(tables: Sequence[Table]) -> list[Table]:
+def _with_labels(tables: Sequence[Table]) -> Iterator[Table]:
     """Give tables of one name, under several readings, names of their own: of labels and captions there is one each."""
     seen: Counter[str] = Counter()
-    named = []
     for table in tables:
         seen[table.name] += 1
         number = seen[table.name]
-        named.append(table if number == 1 else replace(table, name=f"{table.name}-{number}"))
-    return named
-
-
-def _text(table: Table) -> str:
-    return to_text(table) + "\n"
+        yield table if number == 1 else replace(table, name=f"{table.name}-{number}")

@@ -15,30 +15,21 @@ from gapline.errors import UsageError
 from gapline.files.atomic_write import check_directory, refuse_no_file
 from gapline.files.open_file import read_regular
 from gapline.process.machine import package_version
-from gapline.report.analysis_tables import analysis_cutoff_table
+from gapline.report.analysis_tables import study_tables
 from gapline.report.canvas import Canvas
 from gapline.report.drawing import FILE_FORMATS, style, write_drawing, write_file
 from gapline.report.facts import Statements, heading, make_statements, study_notes
 from gapline.report.figures.study import study_figures
 from gapline.report.macros import study_macros
-from gapline.report.methods import methods_clauses, methods_latex, methods_markdown
 from gapline.report.order import order_arms
 from gapline.report.page.build import write_page
 from gapline.report.page.seal import vega_bundle
-from gapline.report.reading_text import score_document
-from gapline.report.replication import replication_tables, shown_replication
 from gapline.report.results import SCHEMA
+from gapline.report.statements.methods import methods_clauses, methods_latex, methods_markdown
 from gapline.report.table import Table, shortened
-from gapline.report.tables.complementarity import grid_table, pairs_table
-from gapline.report.tables.contrasts import compared_rows, contrast_table
-from gapline.report.tables.design import design_tables
-from gapline.report.tables.health import health_table, run_frame
-from gapline.report.tables.instances import instance_table
-from gapline.report.tables.kernels import kernel_tables
-from gapline.report.tables.ladders import ladder_tables
-from gapline.report.tables.means import arm_table, panel_table
-from gapline.report.tables.measures import neighbour_tables
-from gapline.report.tables.sensitivity import pooled_table, transform_table
+from gapline.report.tables.contrasts import compared_rows
+from gapline.report.tables.health import run_frame
+from gapline.report.tables.means import score_document
 from gapline.report.writers.csv import to_csv
 from gapline.report.writers.latex import table_caption, to_latex
 from gapline.report.writers.latex_text import caption_macros, macro_file
@@ -101,11 +92,11 @@ def write_report(
         for number, scores in enumerate(study.scores, 1)
     }
     texts |= {
-        "macros.tex": macro_file(study_macros(study, analysis, said.facts, said.order, said.headline), head)
+        "macros.tex": macro_file(study_macros(analysis, said), head)
         + caption_macros("table", {table.name: table_caption(shortened(table)) for table in tables})
         + caption_macros("figure", captions),
-        "methods.md": methods_markdown(study, said.facts, said.headline),
-        "methods.tex": methods_latex(study, said.facts, said.headline),
+        "methods.md": methods_markdown(said),
+        "methods.tex": methods_latex(said),
     }
     for name, text in texts.items():
         write_file(folder / name, text)
@@ -163,39 +154,6 @@ def for_report(study: Study) -> Study:
     shown = () if study.envelopes.scale.signed else SHOWN_KERNELS
     kernels = (*study.kernels, *(kernel for kernel in shown if kernel not in study.kernels))
     return replace(study, kernels=kernels, references=study.both)
-
-
-def study_tables(study: Study, analysis: Analysis, said: Statements) -> list[Table]:
-    """Return the tables of a study."""
-    order = said.order
-    empties = dict(analysis.health.frame.select("arm", "empty").iter_rows())
-    first, folded = study.kernels[:1], str(study.folded.label)
-    tables = [
-        arm_table(study.summary, order, kernels=first, intervals=study.intervals, no_intervals=study.no_intervals),
-        panel_table(study.scores[0], order),
-        instance_table(study, order),
-        *design_tables(analysis),
-        health_table(
-            analysis.main_health,
-            validation=study.envelopes.validation,
-            checker=study.checker,
-            over=analysis.main_words,
-        ),
-        *ladder_tables(analysis.ladders.values()),
-        pooled_table(analysis.metrics, analysis.labels, empties, over=analysis.ranked_words),
-        *kernel_tables(analysis.metrics, analysis.labels, over=analysis.main_words),
-        pairs_table(analysis.complementarity, against=folded, descriptive=order.descriptive),
-        grid_table(analysis.complementarity, against=folded),
-        *neighbour_tables(analysis),
-    ]
-    tables.append(analysis_cutoff_table(analysis))
-    if analysis.transforms is not None:
-        tables.append(transform_table(analysis.transforms, against=str(study.references[0].label)))
-    if study.contrasts is not None and compared_rows(study.contrasts, order.descriptive).height:
-        tables.insert(2, contrast_table(study.contrasts, empties=empties, descriptive=order.descriptive))
-    if (found := shown_replication(study)) is not None:
-        tables += replication_tables(found)
-    return tables
 
 
 def write_figures(
@@ -269,5 +227,5 @@ def results_document(study: Study, analysis: Analysis, said: Statements) -> dict
         "cutoff_sweep": analysis.cutoffs.document(),
         **analysis.neighbours_document(),
         "alarms": [alarm.document() for alarm in study.alarms],
-        "methods": [clause._asdict() for clause in methods_clauses(study, facts)],
+        "methods": [clause._asdict() for clause in methods_clauses(facts)],
     }

@@ -9,13 +9,14 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import msgspec
 
@@ -29,11 +30,10 @@ from gapline.errors import EnvironmentLacksError, IntegrityError, UsageError, li
 from gapline.executors.heartbeat import clear_heartbeats
 from gapline.executors.place import read_place
 from gapline.files.atomic_write import write_atomically
-from gapline.files.locks import locked
 from gapline.files.open_file import read_regular
 from gapline.journal.index import open_index
 from gapline.journal.plan_coverage import CellState
-from gapline.journal.rebuild import renew_campaign
+from gapline.journal.rebuild import rebuild_campaign
 from gapline.journal.register import declare, register_plan
 from gapline.process.control import Control
 from gapline.run.cell import CLEAR_WITHIN, CellResult, RunSettings
@@ -109,7 +109,7 @@ def run_and_wait(
             break
         cells = held
     for cell in held:
-        yield cell, CellResult(cell.key, "busy", problems=(held_by(cell, settings),))
+        yield cell, CellResult(cell.key, "busy", problems=(describe_claim(cell, settings),))
 
 
 def _one_is_free(
@@ -126,7 +126,7 @@ def _one_is_free(
             return False
         if not told:
             told = True
-            say(f"waiting for {listing((held_by(cell, settings) for cell in cells), most=3)}")
+            say(f"waiting for {listing((describe_claim(cell, settings) for cell in cells), most=3)}")
         for directory in directories:
             # A supervisor whose runner died ends by itself, unless it was stopped.
             wake_orphans(directory, kill=waited > CLEAR_WITHIN)
@@ -134,7 +134,7 @@ def _one_is_free(
     return True
 
 
-def held_by(cell: Cell, settings: RunSettings) -> str:
+def describe_claim(cell: Cell, settings: RunSettings) -> str:
     """Say which cell it is and who has it."""
     return f"{cell.key}: held by {holder(cell.directory(settings.study))}"
 
@@ -202,12 +202,12 @@ def read_options(study: Path) -> list[str]:
         return []
 
 
-def _options(
-    *, jobs: int | None, on: str | None, check: bool, pin: bool, order_seed: int | None, rerun_noisy: bool
-) -> tuple[str, ...]:
+def _options(choices: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the choices of a call as `gapline run` takes them."""
-    valued = {"--jobs": jobs, "--on": on, "--order-seed": order_seed}
-    flags = {"--rerun-noisy": rerun_noisy, "--no-check": not check, "--no-pin": not pin}
+    valued = {"--jobs": choices["jobs"], "--on": choices["on"], "--order-seed": choices["order_seed"]}
+    flags = {
+        "--rerun-noisy": choices["rerun_noisy"], "--no-check": not choices["check"], "--no-pin": not choices["pin"],
+    }  # fmt: skip
     words = [word for name, value in valued.items() if value is not None for word in (name, str(value))]
     return (*words, *(name for name, is_set in flags.items() if is_set))
 
@@ -253,21 +253,14 @@ def run_study(
         When a solver or the checker is missing: found out before anything is run.
     """
     place = read_place(on, jobs=jobs)
-    options = _options(jobs=jobs, on=on, check=check, pin=pin, order_seed=order_seed, rerun_noisy=rerun_noisy)
+    choices: dict[str, Any] = {
+        "jobs": jobs, "on": on, "check": check, "pin": pin, "order_seed": order_seed, "rerun_noisy": rerun_noisy,
+    }  # fmt: skip
+    options = _options(choices)
     study = Path(study_dir).absolute()
     if not is_utf8(study):
         alias = utf8_alias(study, on=on)
-        report = run_study(
-            alias,
-            jobs=jobs,
-            on=on,
-            check=check,
-            pin=pin,
-            order_seed=order_seed,
-            rerun_noisy=rerun_noisy,
-            progress=progress,
-            executor=executor,
-        )
+        report = run_study(alias, **choices, progress=progress, executor=executor)
         return _under_own_name(report, Path(study_dir), alias)
     contract = load_contract(study, files=True)
     if contract.time.clock != "wall":
@@ -404,13 +397,3 @@ def _signals(control: Control, progress: Progress, report: RunReport) -> Iterato
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def rebuild_campaign(study_dir: str | Path) -> Campaign:
-    """Write the `campaign/` of a study as its journals and verdicts are now, reading those that changed."""
-    study = Path(study_dir)
-    (study / JOURNALS).mkdir(parents=True, exist_ok=True)
-    # Two runners may finish at once: each rebuilds from the journals, one after the other.
-    with locked(study / JOURNALS / "campaign.lock"), open_index(study) as index:
-        # From all journals, not from this call's results: another runner's cells belong to it too.
-        return renew_campaign(study, index)

@@ -24,10 +24,11 @@ from gapline.errors import EnvironmentLacksError, GaplineError, TraceError, Usag
 from gapline.executors.executors import Workers
 from gapline.files.atomic_write import write_atomically
 from gapline.journal.attempts import CellRecord, attempts_of, cells_of
-from gapline.journal.events import Events
+from gapline.journal.events import CapturedEvents
 from gapline.journal.index import Index, open_index
 from gapline.journal.line import CHECKER_LOG
 from gapline.journal.read import Journal
+from gapline.journal.rebuild import rebuild_campaign
 from gapline.journal.verdicts import (
     Judge,
     StoredVerdict,
@@ -41,14 +42,14 @@ from gapline.journal.verdicts import (
 T = TypeVar("T")
 
 
-class Question(msgspec.Struct):
+class CheckerQuestion(msgspec.Struct):
     """A candidate's solution, by the sequence number of its event."""
 
     seq: int
     solution: msgspec.Raw
 
 
-class Answer(msgspec.Struct, omit_defaults=True):
+class CheckerAnswer(msgspec.Struct, omit_defaults=True):
     """A verdict, or the failure of the checker."""
 
     seq: int
@@ -58,7 +59,7 @@ class Answer(msgspec.Struct, omit_defaults=True):
     failure: str | None = None
 
 
-class Identity(msgspec.Struct, omit_defaults=True):
+class CheckerIdentity(msgspec.Struct, omit_defaults=True):
     """Who checks; or why nobody can."""
 
     name: str = ""
@@ -80,25 +81,25 @@ def main(name: str, instance: str) -> None:
     die_with_parent()
     try:
         checker = load_checker(name)
-        identity = Identity(checker.name, checker.version)
+        identity = CheckerIdentity(checker.name, checker.version)
     except GaplineError as error:
-        answers.write(msgspec.json.encode(Identity(failure=str(error), exit_code=error.exit_code)) + b"\n")
+        answers.write(msgspec.json.encode(CheckerIdentity(failure=str(error), exit_code=error.exit_code)) + b"\n")
         return
     answers.write(msgspec.json.encode(identity) + b"\n")
-    decode = msgspec.json.Decoder(Question).decode
+    decode = msgspec.json.Decoder(CheckerQuestion).decode
     for line in sys.stdin.buffer:
         question = decode(line)
         try:
             verdict = checker.check(instance, msgspec.json.decode(question.solution))
-            answer = Answer(question.seq, verdict.valid, verdict.objective, verdict.reason or None)
+            answer = CheckerAnswer(question.seq, verdict.valid, verdict.objective, verdict.reason or None)
         except CheckerFailure as error:
             # With what its program said: our standard error is kept by whoever asks.
             traceback.print_exc()
-            answer = Answer(question.seq, failure=str(error))
+            answer = CheckerAnswer(question.seq, failure=str(error))
         # A checker is somebody's code: whatever it raises is its failure on this candidate, not ours.
         except Exception as error:
             traceback.print_exc()
-            answer = Answer(question.seq, failure=f"{type(error).__name__}: {error}")
+            answer = CheckerAnswer(question.seq, failure=f"{type(error).__name__}: {error}")
         answers.write(msgspec.json.encode(answer) + b"\n")
 
 
@@ -168,13 +169,15 @@ class CheckerProcess:
     def __exit__(self, *_: object) -> None:
         self._child.end()
 
-    def identity(self, patience: float) -> Identity:
+    def identity(self, patience: float) -> CheckerIdentity:
         """Return who checks."""
-        return self._exchange(None, Identity, patience)
+        return self._exchange(None, CheckerIdentity, patience)
 
-    def ask(self, sequence: int, solution: bytes, patience: float) -> Answer:
+    def ask(self, sequence: int, solution: bytes, patience: float) -> CheckerAnswer:
         """Return the answer on one candidate."""
-        answer = self._exchange(msgspec.json.encode(Question(sequence, msgspec.Raw(solution))), Answer, patience)
+        answer = self._exchange(
+            msgspec.json.encode(CheckerQuestion(sequence, msgspec.Raw(solution))), CheckerAnswer, patience
+        )
         if answer.seq != sequence:
             raise CheckerDied(f"checker: expected the answer on event {sequence}, got {answer.seq}")
         return answer
@@ -183,7 +186,7 @@ class CheckerProcess:
         try:
             return msgspec.json.decode(self._child.exchange(question, patience), type=kind)
         except (OSError, EOFError, msgspec.MsgspecError) as error:
-            raise CheckerDied(f"checker: expected an answer, got {error}{self._child.last_words()}") from error
+            raise CheckerDied(f"checker: expected an answer, got {error}{self._child.last_error_line()}") from error
 
     def errors(self) -> str:
         """Return the end of what the checker said on its standard error."""
@@ -270,7 +273,7 @@ def judge_candidates(
 def _ask_all(
     study: Path,
     instance: Path,
-    candidates: tuple[Events, Sequence[int]],
+    candidates: tuple[CapturedEvents, Sequence[int]],
     settings: CheckSettings,
     *,
     cpus: Sequence[int],
@@ -285,7 +288,7 @@ def _ask_all(
     errors = ""
     problems: list[str] = []
     # Solvers repeat themselves; equal solutions get equal verdicts.
-    known: dict[bytes, Answer] = {}
+    known: dict[bytes, CheckerAnswer] = {}
     # Reversed, so that the next one is popped from the end.
     events, asked = candidates
     left = list(reversed(asked))
@@ -361,7 +364,6 @@ def check_study(
     """
     from gapline.executors.place import read_place
     from gapline.executors.tasks import open_workers
-    from gapline.run.campaign import rebuild_campaign
 
     study = Path(study_dir)
     place = None if on is None else read_place(on)

@@ -2,7 +2,6 @@
 
 import contextlib
 import fcntl
-import json
 import os
 import platform
 import signal
@@ -11,11 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
+
 from gapline.files.locks import lock_now, open_lock
-from gapline.files.open_file import read_regular
 from gapline.files.process_start import began
 from gapline.journal.attempts import attempt_number, attempts_of
-from gapline.journal.claims import CLAIM_FILE
+from gapline.journal.claims import CLAIM_FILE, Claimant, read_claimant
 from gapline.process import tree
 
 LOOK_EVERY = 0.05
@@ -35,7 +35,8 @@ def claim(
     try:
         deadline = time.monotonic() + patience
         while not lock_now(file):
-            if time.monotonic() >= deadline or stopping() or _claimant(os.pread(file, 4096, 0)).get("runner") != runner:
+            claimant = read_claimant(cell) or Claimant()
+            if time.monotonic() >= deadline or stopping() or claimant.runner != runner:
                 yield None
                 return
             # Polled: flock has no time-out, and the lock's owner may be on another machine.
@@ -43,20 +44,11 @@ def claim(
         with contextlib.suppress(OSError):
             # For people who look: the lock is what counts.
             os.ftruncate(file, 0)
-            me = {"host": platform.node(), "process": os.getpid(), "began": began(os.getpid()), "runner": runner}
-            os.pwrite(file, json.dumps(me).encode(), 0)
+            me = Claimant(platform.node(), os.getpid(), began(os.getpid()), runner)
+            os.pwrite(file, msgspec.json.encode(me), 0)
         yield file
     finally:
         os.close(file)
-
-
-def _claimant(written: bytes) -> dict[str, object]:
-    """Return what a claim says of who made it; nothing where it cannot be read."""
-    try:
-        facts = json.loads(written)
-    except ValueError:
-        return {}
-    return facts if isinstance(facts, dict) else {}
 
 
 def is_claimed(cell: Path) -> bool:
@@ -74,36 +66,27 @@ def is_claimed(cell: Path) -> bool:
 
 def holder(cell: Path) -> str:
     """Say in a few words who has claimed a cell."""
-    facts, lost = _facts(cell)
-    who = f"process {facts.get('process', '?')} on {facts.get('host', 'an unknown host')}"
-    if not lost:
+    claimant = read_claimant(cell) or Claimant()
+    who = f"process {claimant.process or '?'} on {claimant.host or 'an unknown host'}"
+    if claimant.is_alive is not False:
         return who
     left = [
-        f"{pid}{' (stopped)' if tree.process_state(pid) in 'Tt' else ''}" for pid in tree.open_by(cell / CLAIM_FILE)
+        f"{pid}{' (stopped)' if tree.process_state(pid) in ('T', 't') else ''}"
+        for pid in tree.open_by(cell / CLAIM_FILE)
     ]
     return f"{who}, which is gone, and of which {', '.join(left) or 'a process on another machine'} is left"
 
 
 def wake_orphans(cell: Path, *, kill: bool) -> None:
     """Let stopped processes of a dead runner of this machine go on, so that they end; or end them."""
-    if not _facts(cell)[1]:
+    claimant = read_claimant(cell)
+    if claimant is None or claimant.is_alive is not False:
         return
     for pid in tree.open_by(cell / CLAIM_FILE):
         if kill:
             tree.signal_all([*tree.descendants(pid), pid], signal.SIGKILL)
         elif tree.process_state(pid) == "T":
             tree.signal_all([pid], signal.SIGCONT)
-
-
-def _facts(cell: Path) -> tuple[dict[str, object], bool]:
-    """Return what the claim says of its maker, and whether that process is known to be dead."""
-    try:
-        facts = _claimant(read_regular(cell / CLAIM_FILE))
-    except OSError:
-        return {}, False
-    process, then = facts.get("process"), facts.get("began")
-    lost = facts.get("host") == platform.node() and isinstance(process, int) and began(process) != then
-    return facts, lost and then is not None
 
 
 def new_attempt(cell: Path) -> Path:

@@ -17,7 +17,7 @@ from gapline.contract.version import VERSION
 from gapline.errors import EnvironmentLacksError
 from gapline.executors.core_leases import cores, lease_cores, make_slots
 from gapline.executors.executors import MOST_LOST, Unfinished, run_tasks
-from gapline.executors.heartbeat import beating, heartbeat_file, watching
+from gapline.executors.heartbeat import heartbeat_file, heartbeat_sender, heartbeat_watch
 from gapline.executors.place import MOST_JOBS, Place
 from gapline.executors.worker_requirements import CalledBackError, WorkerLostError
 from gapline.process.control import Control
@@ -76,7 +76,7 @@ def open_place(
     if place.kind == "dask":
         from gapline.executors.dask_cluster import dask_executor
 
-        with dask_executor(place.address) as dask, beating(settings.study, runner, control):
+        with dask_executor(place.address) as dask, heartbeat_sender(settings.study, runner, control):
             arms = list({cell.arm.name: cell.arm for cell in cells}.values())
             digest = file_digest(settings.study / CONTRACT_FILE)
             problems = dask.ask_workers(worker_problems, settings.study, runner, digest, VERSION, arms)
@@ -102,7 +102,7 @@ def open_place(
             jobs=width,
             say=say,
         ) as jobs,
-        beating(settings.study, runner, control),
+        heartbeat_sender(settings.study, runner, control),
     ):
         standing = None if place.address == "local" else jobs.standing
         yield ReadyPlace(jobs, run_one, lambda: width, standing, lambda: remove_jobs(settings.study, runner))
@@ -183,7 +183,7 @@ class WorkerRunner:
             problem = f"{cell.key}: expected the study directory {study} on the worker, got none"
             return CellResult(cell.key, "infrastructure", problems=(problem,))
         with (
-            watching(study, self.runner, control),
+            heartbeat_watch(study, self.runner, control),
             lease_cores(cell.threads, stopping=lambda: control.stopping) as lease,
         ):
             if lease is None:

@@ -9,7 +9,7 @@ from gapline.contract.contract import Contract
 from gapline.contract.plan import Cell, Plan
 from gapline.contract.solver_versions import several_versions
 from gapline.contract.study_file import load_contract
-from gapline.contract.tables import EXACT_MODEL, RunKey, RunStatus
+from gapline.contract.tables import EXACT_MODEL, RunKey
 from gapline.errors import IntegrityError
 from gapline.journal.attempts import CellRecord, attempts_of, folders_of
 from gapline.journal.checker_choice import study_judge
@@ -23,8 +23,6 @@ from gapline.journal.verdicts import Judge, verdicts_of
 from gapline.run.cell import RunSettings, refuse_other_condition
 from gapline.run.claim import is_claimed
 from gapline.solvers import simplified_arms
-
-FAILURES = (RunStatus.CRASHED, RunStatus.KILLED, RunStatus.MEMORY_LIMIT)
 
 
 def state_for_runner(cell: Cell, settings: RunSettings, index: Index) -> CellState:
@@ -140,8 +138,7 @@ def _look(
             if state is CellState.UNCHECKED:
                 continue
             status.statuses[counting.status.value] += 1
-            if counting.status in FAILURES and counting.ending is not None:
-                cause = counting.ending.signal or f"exit code {counting.ending.exit_code}"
+            if (cause := counting.failure) is not None:
                 status.failed.append((cell.key, f"{counting.status.value} ({cause})"))
             if counting.order is not None:
                 yield fairness_columns(counting.order, counting.ending)

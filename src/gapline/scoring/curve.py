@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.campaign.threads import in_slices
 from gapline.contract.argument_checks import expect
@@ -16,7 +15,8 @@ from gapline.contract.row_groups import Numbered
 from gapline.envelope.build import Envelopes
 from gapline.envelope.passes import bring, run_spans
 from gapline.errors import GaplineError, HorizonError, UsageError, listing
-from gapline.files.scratch_arrays import ScratchArray, piece_size, scratch_array, spans
+from gapline.files.scratch_arrays import ScratchArray, scratch_array, spans
+from gapline.native.arrays import Floats, Integers
 from gapline.native.compensated_sums import cumulate, two_sum
 from gapline.native.compilation import compiled
 from gapline.native.order import sort_by_time
@@ -29,11 +29,8 @@ from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel, refuse_sig
 from gapline.scoring.run_references import ReadTable, build_reading, reference_column
 from gapline.scoring.weighting import run_weights
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
-
-def fill_event_arrays(
+def _fill_events(
     first: Integers, count: Integers, time: Floats, gaps: Floats, before: float, weights: Floats, scale: Floats,
     out_time: Floats, out_delta: Floats,
 ) -> None:  # fmt: skip
@@ -64,8 +61,6 @@ def cumulate_arrays(time: Floats, delta: Floats, start: float, out_time: Floats,
 # So many moments at equal distances, these times, or what a function of the end of a curve says.
 Points = int | Sequence[float] | Callable[[float], Floats]
 AREA_TOLERANCE = 1e-12
-# So many are looked for one by one, which takes less than to sort the rows by them.
-_FEW_GROUPS = 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,19 +92,6 @@ class CurveSum:
         for span in spans(size):
             values.array[span] /= total
         return times.cut(size), values.cut(size)
-
-    def curve_at(self, moments: Floats) -> tuple[Floats, float]:
-        """Return the mean at the given times, which rise, to the bit as in the whole curve; and the area of that.
-
-        Nothing as long as the curve is held, whatever its length.
-        """
-        if np.any(np.diff(moments) < 0) or (len(moments) and not moments[0] >= 0):
-            raise UsageError("curve: expected moments that rise from 0 on, got others")
-        time, delta = sort_by_time(self.time, self.delta)
-        total = self.total_weight
-        out = np.empty(len(moments))
-        area = cumulate_at(time, delta, self.before * total, moments, self.horizon, out)
-        return out / total, float(area / total)
 
 
 def curve_sum(
@@ -210,9 +192,8 @@ def mean_curve(
 ) -> MeanCurves:
     """Return the mean convergence curve of each group, as an exact step function.
 
-    With `points`, its exact values at moments instead, for curves with more steps than anybody looks at: memory does
-    not grow with the steps then. A number means so many at equal distances; a list is of times, from 0 to the horizon,
-    that rise.
+    With `points`, its exact values at moments instead, for curves with more steps than anybody looks at. A number means
+    so many at equal distances; a list is of times, from 0 to the horizon, that rise.
 
     Empty runs stay in: before its first incumbent a run contributes the kernel's value there (1 when bounded).
 
@@ -266,13 +247,11 @@ def group_curves(
     for key, rows in group_rows(envelopes.runs, groups):
         part, part_references, part_weights = envelopes.select(rows.tolist()), references[rows], weights[rows]
         total = curve_sum(part, part_references, part_weights, kernel=kernel, relative=relative)
-        if points is None:
-            time, value = total.curve()
-            area = step_area(time, value, total.horizon)
-        else:
-            time = _moments(points, total.horizon)
-            value, area = total.curve_at(time)
-        _check_area(part, part_references, part_weights, kernel, area / total.horizon)
+        time, value = total.curve()
+        _check_area(part, part_references, part_weights, kernel, step_area(time, value, total.horizon) / total.horizon)
+        if points is not None:
+            at = _moments(points, total.horizon)
+            time, value = at, evaluate_steps(time, value, at)
         yield key, time, value, total.horizon
 
 
@@ -281,36 +260,35 @@ def _moments(points: Points, end: float) -> Floats:
     if isinstance(points, int):
         return np.linspace(0.0, end, points)
     times = points(end) if callable(points) else np.array(points, np.float64)
+    if np.any(np.diff(times) < 0):
+        raise UsageError("curve: expected moments that rise from 0 on, got others")
     if times.ndim != 1 or not len(times) or not np.all((times >= 0) & (times <= end)):
         shown = listing(f"{time:g}" for time in times.ravel().tolist())
         raise UsageError(f"points: expected times from 0 to {end:g}, got {shown or 'none'}")
     return times
 
 
-def group_rows(runs: pl.DataFrame | Numbered, by: Sequence[str]) -> list[tuple[tuple[object, ...], NDArray[np.int64]]]:
+def group_rows(runs: pl.DataFrame | Numbered, by: Sequence[str]) -> list[tuple[tuple[object, ...], Integers]]:
     """Return the rows of each group, groups in order of their key."""
     numbered = runs if isinstance(runs, Numbered) else Numbered(runs)
     if not by:
         return [((), np.arange(numbered.table.height))]
     group = numbered.by(*by)
-    if group.size <= _FEW_GROUPS:
-        row = group.row.astype(np.uint8)
-        parts = [np.flatnonzero(row == k) for k in range(group.size)]
-    else:
-        # Of few numbers in two bytes NumPy makes a radix sort.
-        order = np.argsort(group.row.astype(np.uint16) if group.size < 1 << 16 else group.row, kind="stable")
-        parts = np.split(order, np.cumsum(np.bincount(group.row, minlength=group.size))[:-1])
+    # Of few numbers in two bytes NumPy makes a radix sort.
+    order = np.argsort(group.row.astype(np.uint16) if group.size < 1 << 16 else group.row, kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(group.row, minlength=group.size))[:-1])
     keys = numbered.table.select(by)[group.first_row].with_row_index("_group").sort(by)
     return list(zip(keys.select(by).iter_rows(), (parts[k] for k in keys["_group"]), strict=True))
 
 
 def step_area(time: Floats, value: Floats, horizon: float) -> float:
     """Return the area under a step curve from 0 to the horizon."""
-    if len(time) > piece_size():
-        return float(_area(time, value, horizon))
-    widths = np.diff(np.append(time, horizon))
-    # Sums, not dot products, which wait for the threads of BLAS.
-    return float(np.sum(widths * value))
+    total = 0.0
+    for span in spans(len(time)):
+        end = time[span.stop] if span.stop < len(time) else horizon
+        # Sums, not dot products, which wait for the threads of BLAS.
+        total += float(np.sum(np.diff(np.append(time[span], end)) * value[span]))
+    return total
 
 
 def evaluate_steps(time: Floats, value: Floats, at: Floats) -> Floats:
@@ -331,18 +309,6 @@ def _check_area(
     scale = max(1.0, abs(mean))
     if kernel.code is not KernelCode.CUSTOM and not abs(mean - area) <= AREA_TOLERANCE * scale:
         raise GaplineError(f"area identity broken: mean of scores {mean!r}, area of the mean curve {area!r}")
-
-
-@compiled(nogil=True, small=fill_event_arrays)
-def _fill_events(first, count, time, gaps, before, weights, scale, out_time, out_delta):  # type: ignore[no-untyped-def] # pragma: no cover
-    out = 0
-    for run in range(len(first)):
-        previous = before
-        for k in range(first[run], first[run] + count[run]):
-            out_time[out] = time[k] / scale[run]
-            out_delta[out] = weights[run] * (gaps[k] - previous)
-            previous = gaps[k]
-            out += 1
 
 
 @compiled(nogil=True, small=cumulate_arrays)
@@ -367,44 +333,3 @@ def _cumulate(time, delta, start, out_time, out_value):  # type: ignore[no-untyp
         out_value[size - 1] = total + lost
         k = stop
     return size
-
-
-@compiled(nogil=True)
-def cumulate_at(time, delta, start, moments, horizon, out):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Cumulate like `_cumulate`; keep the values at the moments alone, and return the area up to the horizon."""
-    total, lost = start, 0.0
-    area, spilled = 0.0, 0.0
-    value, since = start, 0.0
-    m, k = 0, 0
-    while k < len(time):
-        stop = k + 1
-        while stop < len(time) and time[stop] == time[k]:
-            stop += 1
-        while m < len(moments) and moments[m] < time[k]:
-            out[m] = value
-            m += 1
-        area, error = two_sum(area, value * (time[k] - since))
-        spilled += error
-        if stop - k > 1:
-            delta[k:stop] = np.sort(delta[k:stop])
-        for j in range(k, stop):
-            total, error = two_sum(total, delta[j])
-            lost += error
-        value, since = total + lost, time[k]
-        k = stop
-    while m < len(moments):
-        out[m] = value
-        m += 1
-    area, error = two_sum(area, value * (horizon - since))
-    return area + (spilled + error)
-
-
-@compiled(nogil=True)
-def _area(time, value, horizon):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return the area under a step curve without an array as long as it."""
-    total, lost = 0.0, 0.0
-    for k in range(len(time)):
-        end = time[k + 1] if k + 1 < len(time) else horizon
-        total, error = two_sum(total, value[k] * (end - time[k]))
-        lost += error
-    return total + lost

@@ -1,18 +1,14 @@
 """Endpoints of runs: final gaps, the time at which a goal is reached, and the columns named after goals."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from gapline.campaign.threads import in_slices
 from gapline.contract.reading import TOLERANCE
 from gapline.contract.transforms import shortest
 from gapline.envelope.build import Envelopes
 from gapline.envelope.passes import per_run_at_once
-from gapline.native.compilation import compiled
+from gapline.native.arrays import Floats
 from gapline.scoring.kernels import raw_gap, squeezed_gap
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 def final_gaps(envelopes: Envelopes, references: Floats) -> tuple[Floats, Floats]:
@@ -40,85 +36,41 @@ def hitting_times(envelopes: Envelopes, references: Floats, goals: ArrayLike, to
     return found
 
 
-def first_times(envelopes: Envelopes) -> Floats:
-    """Return, runs × 2, the time of each run's first step and of its first step after time 0; NaN for none."""
-    found: Floats = per_run_at_once(_first_times, envelopes)
+def first_steps(envelopes: Envelopes, *, positive: bool = False) -> Floats:
+    """Return the time of each run's first step, or of its first `positive` time; NaN for none."""
+    found: Floats = per_run_at_once(_first_steps, envelopes, positive=positive)
     return found
 
 
-def first_steps(envelopes: Envelopes) -> Floats:
-    """Return the time of each run's first step; NaN for none."""
-    found: Floats = per_run_at_once(_first_steps, envelopes)
-    return found
-
-
-def _first_steps(envelopes: Envelopes) -> Floats:
+def _first_steps(envelopes: Envelopes, *, positive: bool) -> Floats:
     first, count = envelopes.runs["first"].to_numpy(), envelopes.runs["count"].to_numpy()
-    # The end of the columns is where an empty run may begin.
-    if np.all(count > 0):
-        return np.asarray(envelopes.time[first])
     out = np.full(len(first), np.nan)
     out[count > 0] = envelopes.time[first[count > 0]]
-    return out
-
-
-def _first_times(envelopes: Envelopes) -> Floats:
-    first, count = envelopes.runs["first"].to_numpy(), envelopes.runs["count"].to_numpy()
-    out = np.repeat(_first_steps(envelopes)[:, np.newaxis], 2, axis=1)
-    # Times rise strictly within a run: where the first step is at 0, the second is not.
-    at_zero = np.flatnonzero(out[:, 0] == 0)
-    second = at_zero[count[at_zero] > 1]
-    out[at_zero, 1] = np.nan
-    out[second, 1] = envelopes.time[first[second] + 1]
+    if positive:
+        # Times rise strictly within a run: where the first step is at 0, the second is not.
+        at_zero = np.flatnonzero(out == 0)
+        second = at_zero[count[at_zero] > 1]
+        out[at_zero] = np.nan
+        out[second] = envelopes.time[first[second] + 1]
     return out
 
 
 def _hits(envelopes: Envelopes, references: Floats, *, allowed: Floats) -> Floats:
     first, count = envelopes.runs["first"].to_numpy(), envelopes.runs["count"].to_numpy()
-    out = np.empty((len(first), len(allowed)))
-
-    def work(low: int, high: int) -> None:
-        _hit_slices(low, high, envelopes.time, envelopes.objective, first, count, references, allowed, out)
-
-    in_slices(count, work, each=1)
+    out = np.full((len(first), len(allowed)), np.inf)
+    for goal, share in enumerate(allowed.tolist()):
+        with np.errstate(over="ignore", invalid="ignore"):
+            least = share * np.abs(references)
+        # Objectives fall along the steps, so the first step that attains the goal is found by bisection.
+        low, high = first.copy(), first + count
+        while len(apart := np.flatnonzero(low < high)):
+            middle = (low[apart] + high[apart]) // 2
+            attained = envelopes.objective[middle] - references[apart] <= least[apart]
+            high[apart[attained]] = middle[attained]
+            low[apart[~attained]] = middle[~attained] + 1
+        found = low < first + count
+        out[found, goal] = envelopes.time[low[found]]
     return out
-
-
-def _hit_arrays(
-    low: int, high: int, time: Floats, objective: Floats, first: Integers, count: Integers, references: Floats,
-    allowed: Floats, out: Floats,
-) -> None:  # fmt: skip
-    """Do the bisection of `_hit_slices` for all runs and goals at once."""
-    reference = references[low:high, None]
-    least = np.abs(reference) * allowed
-    begin = np.broadcast_to(first[low:high, None], least.shape)
-    stop = begin + count[low:high, None]
-    low_step, high_step = begin.copy(), stop.copy()
-    while (apart := low_step < high_step).any():
-        middle = (low_step + high_step) // 2
-        attained = np.zeros_like(apart)
-        attained[apart] = (objective[np.where(apart, middle, 0)] - reference <= least)[apart]
-        high_step = np.where(apart & attained, middle, high_step)
-        low_step = np.where(apart & ~attained, middle + 1, low_step)
-    out[low:high] = np.inf
-    found = low_step < stop
-    out[low:high][found] = time[low_step[found]]
-
-
-@compiled(nogil=True, small=_hit_arrays)
-def _hit_slices(low, high, time, objective, first, count, references, allowed, out):  # type: ignore[no-untyped-def] # pragma: no cover
-    for run in range(low, high):
-        begin, stop, reference = first[run], first[run] + count[run], references[run]
-        for g in range(len(allowed)):
-            # Objectives fall along the steps, so the first step that attains the goal is found by bisection.
-            low_step, high_step = begin, stop
-            while low_step < high_step:
-                middle = (low_step + high_step) // 2
-                if objective[middle] - reference <= allowed[g] * abs(reference):
-                    high_step = middle
-                else:
-                    low_step = middle + 1
-            out[run, g] = time[low_step] if low_step < stop else np.inf
 
 
 def attainment_name(goal: float) -> str:

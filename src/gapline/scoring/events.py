@@ -6,20 +6,17 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapline.campaign.threads import thread_count
 from gapline.envelope.build import Envelopes
 from gapline.envelope.passes import bring, run_spans
 from gapline.files.memory import limited_memory, memory_budget
 from gapline.files.scratch_arrays import scratch_array, spans
+from gapline.native.arrays import Floats, Integers
 from gapline.native.compilation import compiled
 from gapline.native.order import sort_by_time
 from gapline.native.slices import step_places
-from gapline.scoring.kernels import Kernel, raw_gap
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from gapline.scoring.kernels import raw_gap
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -35,18 +32,11 @@ class Events:
     objective: Floats
     reference: Floats
 
-    def raw_gaps(self) -> Floats:
-        """Return the raw gap at each step."""
-        return self._each(raw_gap)
-
-    def gaps(self, kernel: Kernel) -> Floats:
+    def gaps(self, kernel: Callable[[Floats, Floats], Floats] = raw_gap) -> Floats:
         """Return the gap of a kernel at each step."""
-        return self._each(kernel)
-
-    def _each(self, gap: Callable[[Floats, Floats], Floats]) -> Floats:
         out: Floats = scratch_array(len(self.time))
         for here in spans(len(self.time)):
-            out[here] = gap(self.objective[here], self.reference[here])
+            out[here] = kernel(self.objective[here], self.reference[here])
         return out
 
 

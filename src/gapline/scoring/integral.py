@@ -10,9 +10,10 @@ compensated (Neumaier), so that a million tiny steps cost no digits.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gapline.campaign.threads import in_slices
 from gapline.contract.names import TimeWeight
@@ -20,6 +21,7 @@ from gapline.contract.row_groups import distinct
 from gapline.envelope.build import Envelopes
 from gapline.envelope.passes import bring, per_run, per_run_at_once
 from gapline.errors import UsageError
+from gapline.native.arrays import Floats, Integers
 from gapline.native.compensated_sums import two_sum
 from gapline.native.compilation import compiled
 from gapline.native.integrate import integrate_arrays, integrate_gap_arrays
@@ -28,10 +30,6 @@ from gapline.native.slices import lying_order, step_places
 from gapline.native.time_weights import weight_arrays, width
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel, refuse_signed
 from gapline.scoring.user_functions import Weight, as_weight
-
-Floats = NDArray[np.float64]
-# Steps of a run up to which its terms are added as they are made: beyond, vector instructions make them faster.
-_SHORT = 16
 
 
 def primal_integral(
@@ -106,8 +104,8 @@ def _integrate_runs(
 def integrate(
     time: Floats,
     objective: Floats,
-    first: NDArray[np.int64],
-    count: NDArray[np.int64],
+    first: Integers,
+    count: Integers,
     horizon: Floats,
     reference: Floats,
     *,
@@ -116,44 +114,31 @@ def integrate(
 ) -> Floats:
     """Return the score matrix, runs × kernels."""
     weight.check_horizons([float(horizon.min())] if len(horizon) else [])
-    if weight.function is None:
-        return _integrate(time, objective, first, count, horizon, reference, kernels, weight, weight_arrays(weight))
-    # A function is integrated over each horizon by itself, so that no score depends on which other runs are there.
     out = np.empty((len(first), len(kernels)))
-    for limit in np.unique(horizon).tolist():
-        rows = np.flatnonzero(horizon == limit)
-        out[rows] = _integrate(
-            time, objective, first[rows], count[rows], horizon[rows], reference[rows], kernels, weight,
-            weight_arrays(weight, limit),
-        )  # fmt: skip
+    # A function is integrated over each horizon by itself, so that no score depends on which other runs are there.
+    for limit in [None] if weight.function is None else np.unique(horizon).tolist():
+        rows = slice(None) if limit is None else np.flatnonzero(horizon == limit)
+        runs = [column[rows] for column in (first, count, horizon, reference)]
+        out[rows] = _integrate(time, objective, runs, kernels, weight, limit)
     return out
 
 
 def _integrate(
-    time: Floats,
-    objective: Floats,
-    first: NDArray[np.int64],
-    count: NDArray[np.int64],
-    horizon: Floats,
-    reference: Floats,
-    kernels: Sequence[Kernel],
-    weight: TimeWeight,
-    arrays: tuple[Floats, Floats],
+    time: Floats, objective: Floats, runs: list[Any], kernels: Sequence[Kernel], weight: TimeWeight, limit: float | None
 ) -> Floats:
+    first, count, horizon, reference = runs
     out = np.empty((len(first), len(kernels)))
-    edges, values = arrays
-    built_in = [k for k, kernel in enumerate(kernels) if kernel.code is not KernelCode.CUSTOM]
-    codes = np.array([int(kernels[k].code) for k in built_in], np.int64)
-    parameters, tolerances = (
-        np.array([getattr(kernels[k], name) for k in built_in], np.float64) for name in ("parameter", "tolerance")
-    )
-    befores = np.array([kernels[k].before or 0.0 for k in built_in], np.float64)
-    places = np.array(built_in, np.int64)
+    edges, values = weight_arrays(weight, limit)
+    built_in = [(k, kernel) for k, kernel in enumerate(kernels) if kernel.code is not KernelCode.CUSTOM]
+    places = np.array([k for k, _ in built_in], np.int64)
+    codes = np.array([int(kernel.code) for _, kernel in built_in], np.int64)
+    facts = [(kernel.parameter, kernel.tolerance, kernel.before or 0.0) for _, kernel in built_in]
+    parameters, tolerances, befores = np.array(facts, np.float64).reshape(-1, 3).T.copy()
 
     def work(low: int, high: int) -> None:
         _integrate_slices(
-            low, high, time, objective, first, count, horizon, reference, codes, parameters, tolerances, befores,
-            places, int(weight.code), weight.cutoff, edges, values, out,
+            low, high, time, objective, *runs, codes, parameters, tolerances, befores, places, int(weight.code),
+            weight.cutoff, edges, values, out,
         )  # fmt: skip
 
     if built_in:
@@ -161,16 +146,17 @@ def _integrate(
     for k, kernel in enumerate(kernels):
         if kernel.code is KernelCode.CUSTOM:
             gaps, starts = step_gaps(objective, first, count, reference, kernel)
-            _integrate_gaps(
-                time, gaps, first, starts, count, horizon, float(kernel.before or 0.0),
-                int(weight.code), weight.cutoff, edges, values, out[:, k],
-            )  # fmt: skip
+            with np.errstate(all="ignore"):
+                integrate_gap_arrays(
+                    time, gaps, first, starts, count, horizon, float(kernel.before or 0.0),
+                    int(weight.code), weight.cutoff, edges, values, out[:, k],
+                )  # fmt: skip
     return out
 
 
 def step_gaps(
-    objective: Floats, first: NDArray[np.int64], count: NDArray[np.int64], reference: Floats, kernel: Kernel
-) -> tuple[Floats, NDArray[np.int64]]:
+    objective: Floats, first: Integers, count: Integers, reference: Floats, kernel: Kernel
+) -> tuple[Floats, Integers]:
     """Return the gaps at the steps of these runs, one run after the other, and where each run begins among them.
 
     The columns may hold the steps of other runs too (`Envelopes.select` shares them): a kernel never sees those.
@@ -189,122 +175,43 @@ def _integrate_slices(  # type: ignore[no-untyped-def] # pragma: no cover
         most = max(most, count[run])
     pieces, terms = np.empty(most), np.empty(most)
     for run in range(low, high):
+        # Places without a sign need no look at whether they count from the end, and the loops over them are turned into
+        # vector instructions.
+        one = np.uint64(1)
         begin, size, limit, reference = np.uint64(first[run]), np.uint64(count[run]), horizon[run], references[run]
-        if weight_code != 0 or size == 0 or size > _SHORT:
-            _integrate_run(
-                run, time, objective, first, count, horizon, references, codes, parameters, tolerances, befores, places,
-                weight_code, cutoff, edges, values, pieces, terms, out,
-            )  # fmt: skip
-            continue
-        # A call that is given arrays costs more than a short run does.
+        if weight_code == 0 and size > 0:
+            for i in range(size - one):
+                pieces[i] = time[begin + one + i] - time[begin + i]
+            pieces[size - one] = limit - time[begin + size - one]
+            before_width, normalizer = time[begin], limit
+        else:
+            for i in range(size):
+                end = time[begin + one + i] if i + one < size else limit
+                pieces[i] = width(weight_code, cutoff, edges, values, time[begin + i], end, limit)
+            first_step = time[begin] if size > 0 else limit
+            before_width = width(weight_code, cutoff, edges, values, 0.0, first_step, limit)
+            normalizer = width(weight_code, cutoff, edges, values, 0.0, limit, limit)
         for k in range(len(codes)):
-            code, before = codes[k], befores[k]
-            if code == RAW:
-                _integrate_run(
-                    run, time, objective, first, count, horizon, references, codes[k : k + 1], parameters[k : k + 1],
-                    tolerances[k : k + 1], befores[k : k + 1], places[k : k + 1], weight_code, cutoff, edges, values,
-                    pieces, terms, out,
-                )  # fmt: skip
+            code, parameter, tolerance, before = codes[k], parameters[k], tolerances[k], befores[k]
+            if code == RAW and (size == 0 or time[begin] > 0.0):
+                out[run, places[k]] = np.nan
                 continue
-            total = _sum_short(
-                time, objective, begin, size, limit, reference, code, parameters[k], tolerances[k], before * time[begin]
-            )
-            mean = before if time[begin] == limit else total / limit + 0.0
-            last = objective[begin + size - np.uint64(1)]
-            out[run, places[k]] = _within(mean, code, parameters[k], last, reference, tolerances[k], before)
-
-
-@compiled(nogil=True)
-def _integrate_run(  # type: ignore[no-untyped-def] # pragma: no cover
-    run, time, objective, first, count, horizon, references, codes, parameters, tolerances, befores, places,
-    weight_code, cutoff, edges, values, pieces, terms, out,
-):  # fmt: skip
-    # Places without a sign need no look at whether they count from the end, and the loops over them are turned into
-    # vector instructions.
-    one = np.uint64(1)
-    begin, size, limit, reference = np.uint64(first[run]), np.uint64(count[run]), horizon[run], references[run]
-    if weight_code == 0 and size > 0:
-        for i in range(size - one):
-            pieces[i] = time[begin + one + i] - time[begin + i]
-        pieces[size - one] = limit - time[begin + size - one]
-        before_width, normalizer = time[begin], limit
-    else:
-        before_width = _fill_pieces(pieces, time[begin : begin + size], limit, weight_code, cutoff, edges, values)
-        normalizer = width(weight_code, cutoff, edges, values, 0.0, limit, limit)
-    for k in range(len(codes)):
-        code, parameter, tolerance, before = codes[k], parameters[k], tolerances[k], befores[k]
-        if code == RAW and (size == 0 or time[begin] > 0.0):
-            out[run, places[k]] = np.nan
-            continue
-        # The kernel is the same for the whole loop, which the compiler turns inside out: one loop per formula.
-        for i in range(size):
-            terms[i] = gap(code, parameter, objective[begin + i], reference, tolerance) * pieces[i]
-        if code == RAW:
-            out[run, places[k]] = _raw_mean(terms, objective[begin : begin + size], reference, pieces, normalizer)
-            continue
-        mean = _mean(terms, count[run], before, before_width, normalizer)
-        last = objective[begin + size - one] if size > 0 else np.inf
-        out[run, places[k]] = _within(mean, code, parameter, last, reference, tolerance, before)
-
-
-@compiled(inline="always", keep=False)
-def _within(mean, code, parameter, last, reference, tolerance, before):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return the mean, or the number that it cannot pass; `last` is the last objective, infinite without one."""
-    if code == DIMACS and last < np.inf and gap(code, parameter, last, reference, tolerance) == before:
-        # Nothing was ever accepted: the mean of equal numbers, which the sum of the pieces might round.
-        mean = before
-    # The mean of gaps in [-1, before] lies there too; the last bit of the division must not say otherwise.
-    return min(max(mean, -1.0), before)
-
-
-@compiled(inline="always", keep=False)
-def _sum_short(time, objective, begin, size, limit, reference, code, parameter, tolerance, start):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return what `_sum` returns of the terms of a run under the uniform weight, which are made as they are added."""
-    one = np.uint64(1)
-    s0, s1, s2, s3 = start, 0.0, 0.0, 0.0
-    c0, c1, c2, c3 = 0.0, 0.0, 0.0, 0.0
-    at, last = begin, begin + size - one
-    whole = begin + size // np.uint64(4) * np.uint64(4)
-    while at < whole:
-        t1, t2, t3 = time[at + one], time[at + np.uint64(2)], time[at + np.uint64(3)]
-        t4 = limit if at + np.uint64(3) == last else time[at + np.uint64(4)]
-        s0, lost = two_sum(s0, gap(code, parameter, objective[at], reference, tolerance) * (t1 - time[at]))
-        c0 += lost
-        s1, lost = two_sum(s1, gap(code, parameter, objective[at + one], reference, tolerance) * (t2 - t1))
-        c1 += lost
-        s2, lost = two_sum(s2, gap(code, parameter, objective[at + np.uint64(2)], reference, tolerance) * (t3 - t2))
-        c2 += lost
-        s3, lost = two_sum(s3, gap(code, parameter, objective[at + np.uint64(3)], reference, tolerance) * (t4 - t3))
-        c3 += lost
-        at += np.uint64(4)
-    while at <= last:
-        until = limit if at == last else time[at + one]
-        s0, lost = two_sum(s0, gap(code, parameter, objective[at], reference, tolerance) * (until - time[at]))
-        c0 += lost
-        at += one
-    for lane in (s1, s2, s3):
-        s0, lost = two_sum(s0, lane)
-        c0 += lost
-    return s0 + (((c0 + c1) + c2) + c3)
-
-
-@compiled(nogil=True, small=integrate_gap_arrays)
-def _integrate_gaps(  # type: ignore[no-untyped-def] # pragma: no cover
-    time, gaps, first, starts, count, horizon, before, weight_code, cutoff, edges, values, out
-):
-    most = 0
-    for run in range(len(first)):
-        most = max(most, count[run])
-    pieces, terms = np.empty(most), np.empty(most)
-    for run in range(len(first)):
-        size, limit = count[run], horizon[run]
-        before_width = _fill_pieces(
-            pieces, time[first[run] : first[run] + size], limit, weight_code, cutoff, edges, values
-        )
-        for i in range(size):
-            terms[i] = gaps[starts[run] + i] * pieces[i]
-        normalizer = width(weight_code, cutoff, edges, values, 0.0, limit, limit)
-        out[run] = _mean(terms, size, before, before_width, normalizer)
+            # The kernel is the same for the whole loop, which the compiler turns inside out: one loop per formula.
+            for i in range(size):
+                terms[i] = gap(code, parameter, objective[begin + i], reference, tolerance) * pieces[i]
+            if code == RAW:
+                out[run, places[k]] = _raw_mean(terms, objective[begin : begin + size], reference, pieces, normalizer)
+                continue
+            mean = _mean(terms, count[run], before, before_width, normalizer)
+            if (
+                code == DIMACS
+                and size > 0
+                and gap(code, parameter, objective[begin + size - one], reference, tolerance) == before
+            ):
+                # Nothing was ever accepted: the mean of equal numbers, which the sum of the pieces might round.
+                mean = before
+            # The mean of gaps in [-1, before] lies there too; the last bit of the division must not say otherwise.
+            out[run, places[k]] = min(max(mean, -1.0), before)
 
 
 @compiled(nogil=True)
@@ -314,18 +221,6 @@ def _mean(terms, size, before, before_width, normalizer):  # type: ignore[no-unt
         return before
     # A sum that underflows below zero would leave a negative zero; adding zero makes it the one that is printed.
     return _sum(terms, size, before * before_width) / normalizer + 0.0
-
-
-@compiled(nogil=True)
-def _fill_pieces(pieces, t, limit, weight_code, cutoff, edges, values):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Fill the weight of the time that each step lasts; return the weight of the time before the first one."""
-    size = len(t)
-    if size == 0:
-        return width(weight_code, cutoff, edges, values, 0.0, limit, limit)
-    for i in range(size):
-        end = t[i + 1] if i + 1 < size else limit
-        pieces[i] = width(weight_code, cutoff, edges, values, t[i], end, limit)
-    return width(weight_code, cutoff, edges, values, 0.0, t[0], limit)
 
 
 @compiled(nogil=True)

@@ -14,20 +14,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gapline.campaign.scale import Scale
 from gapline.contract.names import KERNELS, REGISTERED, KernelCode, parse_kernel_name
 from gapline.contract.reading import TOLERANCE
 from gapline.errors import UsageError, listing
+from gapline.native.arrays import Floats
 from gapline.native.kernel_formulas import COMPILED, fill_gaps
 
 __all__ = [
     "PAPER_KERNELS", "Kernel", "KernelCode", "kernel_range", "parse_kernel", "raw_gap", "register_kernel",
     "squeezed_gap",
 ]  # fmt: skip
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

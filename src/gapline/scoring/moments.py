@@ -5,10 +5,10 @@ end.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapline.envelope.build import Envelopes
-from gapline.scoring.endpoints import first_times
+from gapline.native.arrays import Floats
+from gapline.scoring.endpoints import first_steps
 
 # Of the end: four decades are enough for any screen, and less than one would be no axis.
 EARLIEST, LATEST = 1e-4, 0.1
@@ -24,12 +24,12 @@ def log_start(envelopes: Envelopes, *, relative: bool = False) -> float:
     """
     horizons = envelopes.runs["horizon"].to_numpy()
     end = 1.0 if relative else float(horizons.max())
-    time = first_times(envelopes)[:, 1] / (horizons if relative else 1.0)
+    time = first_steps(envelopes, positive=True) / (horizons if relative else 1.0)
     least = float(np.min(time[time > 0], initial=np.inf))
     return EARLIEST * end if np.isinf(least) else min(max(least, EARLIEST * end), LATEST * end)
 
 
-def axis_moments(start: float | None, end: float, count: int) -> NDArray[np.float64]:
+def axis_moments(start: float | None, end: float, count: int) -> Floats:
     """Return moments at equal distances on the axis, the end left out.
 
     >>> axis_moments(None, 8.0, 4).tolist(), axis_moments(1.0, 16.0, 4).round(9).tolist()
@@ -40,7 +40,7 @@ def axis_moments(start: float | None, end: float, count: int) -> NDArray[np.floa
     return np.geomspace(start, end, count, endpoint=False)
 
 
-def moments_of_both(start: float, end: float, count: int) -> NDArray[np.float64]:
+def moments_of_both(start: float, end: float, count: int) -> Floats:
     """Return at most so many moments that serve a linear axis and a logarithmic one: 0, the end, half of them on each.
 
     >>> moments_of_both(1.0, 81.0, 9).round(9).tolist()

@@ -5,19 +5,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.contract.names import parse_weight
 from gapline.contract.tables import RUN_KEY, RunKey
 from gapline.envelope.build import Envelopes
 from gapline.envelope.passes import bring, per_run
 from gapline.errors import UsageError
+from gapline.native.arrays import Floats
 from gapline.references.snapshot import Snapshot
 from gapline.scoring.integral import integrate_envelopes, step_gaps
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
 from gapline.scoring.run_references import reference_column
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.contract.fact_origins import reading_origins
 from gapline.contract.instance_set import InstanceSet, decide_instance_set
@@ -19,14 +18,20 @@ from gapline.contract.time_scale import time_scale_of
 from gapline.contract.user_code import code_digests
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError
-from gapline.references.comparable import refuse_changed_instances, refuse_other_sense
-from gapline.references.resolve import instance_sizes, resolve_references, unreferenced_instances
+from gapline.native.arrays import Floats
+from gapline.references.resolve import (
+    instance_sizes,
+    refuse_changed_instances,
+    refuse_other_sense,
+    resolve_references,
+    unreferenced_instances,
+)
 from gapline.references.snapshot import Snapshot
 from gapline.scoring.user_functions import weight_error
 from gapline.text import meant
 
 # Of envelopes that are in use, by snapshot: a report asks for the same references dozens of times.
-_resolved: WeakKeyDictionary[Envelopes, list[tuple[Snapshot, NDArray[np.float64]]]] = WeakKeyDictionary()
+_resolved: WeakKeyDictionary[Envelopes, list[tuple[Snapshot, Floats]]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -51,7 +56,7 @@ class ReadTable(ResultTable):
         return self.reading.statistics
 
 
-def reference_column(snapshot: Snapshot, envelopes: Envelopes) -> NDArray[np.float64]:
+def reference_column(snapshot: Snapshot, envelopes: Envelopes) -> Floats:
     """Return the reference of every run, transformed as its objectives were; instances that changed are refused.
 
     NaN stands for the runs on instances that nobody solved and of which no value is known: all of them are empty, and
@@ -65,7 +70,7 @@ def reference_column(snapshot: Snapshot, envelopes: Envelopes) -> NDArray[np.flo
     return column.copy()
 
 
-def _resolve_column(snapshot: Snapshot, envelopes: Envelopes) -> NDArray[np.float64]:
+def _resolve_column(snapshot: Snapshot, envelopes: Envelopes) -> Floats:
     refuse_changed_instances(snapshot, envelopes.runs)
     refuse_other_sense(snapshot, envelopes.scale)
     # Once per instance, not once per run.

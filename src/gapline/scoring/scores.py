@@ -4,9 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.contract.argument_checks import expect, several
 from gapline.contract.reading import TOLERANCE, ReferenceLabel
@@ -14,9 +12,10 @@ from gapline.contract.row_groups import Numbered, rows_of
 from gapline.contract.transforms import shortest
 from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
+from gapline.native.arrays import Floats
 from gapline.native.kernel_formulas import check_tolerance, is_beaten
 from gapline.references.choice import References, as_snapshot, label_reference
-from gapline.references.comparable import refuse_changed_instances, rewritten_instances
+from gapline.references.resolve import refuse_changed_instances, rewritten_instances
 from gapline.scoring.endpoints import final_gaps, first_steps, hitting_times
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import Kernel, KernelCode, parse_kernel
@@ -67,14 +66,8 @@ class Scores(ReadTable):
         if parse_kernel(kernel).code is not KernelCode.BERTHOLD:
             return None
         ranked = pl.col("arm").is_in(list(self.reading.instance_set.arms))
-        return unranked_words(int(self.frame.filter(ranked)["beaten"].sum()))
-
-
-def unranked_words(beaten: int) -> str | None:
-    """Say why Berthold's gap ranks nothing where so many runs of the ranked arms beat their reference."""
-    if not beaten:
-        return None
-    return f"berthold counts beating the reference as a loss, and {counted(beaten, 'run')} beat it: shown, not ranked"
+        runs = counted(beaten, "run") if (beaten := int(self.frame.filter(ranked)["beaten"].sum())) else None
+        return runs and f"berthold counts beating the reference as a loss, and {runs} beat it: shown, not ranked"
 
 
 def _beaten_words(beaten: pl.Series) -> str | None:
@@ -188,9 +181,7 @@ def score_grid(
     return tuple(readings)
 
 
-def _companions(
-    envelopes: Envelopes, references: NDArray[np.float64], goals: tuple[float, ...], tolerance: float
-) -> pl.DataFrame:
+def _companions(envelopes: Envelopes, references: Floats, goals: tuple[float, ...], tolerance: float) -> pl.DataFrame:
     raw, squeezed = final_gaps(envelopes, references)
     hits = hitting_times(envelopes, references, goals, tolerance)
     return pl.DataFrame(
@@ -205,14 +196,13 @@ def _companions(
     )
 
 
-def _nullable(values: NDArray[np.float64]) -> pl.Series:
-    """Return a column in which null stands for NaN; mostly there is none, which the largest number tells."""
-    column = pl.Series(values)
-    return column.fill_nan(None) if len(values) and np.isnan(values.max()) else column
+def _nullable(values: Floats) -> pl.Series:
+    """Return a column in which null stands for NaN."""
+    return pl.Series(values, dtype=pl.Float64).fill_nan(None)
 
 
 def _score_table(
-    envelopes: Envelopes, kernels: list[Kernel], matrix: NDArray[np.float64], companions: Sequence[pl.Series]
+    envelopes: Envelopes, kernels: list[Kernel], matrix: Floats, companions: Sequence[pl.Series]
 ) -> pl.DataFrame:
     scores = [_nullable(matrix[:, k]).alias(kernel.name) for k, kernel in enumerate(kernels)]
     taken = {series.name for series in (*scores, *companions)}
@@ -222,7 +212,7 @@ def _score_table(
     return pl.DataFrame([*runs.select(head), *scores, *companions, *runs.select(rest)])
 
 
-def _resolution_notes(envelopes: Envelopes, references: NDArray[np.float64], kernels: list[Kernel]) -> list[str]:
+def _resolution_notes(envelopes: Envelopes, references: Floats, kernels: list[Kernel]) -> list[str]:
     """Say how far coarse stamps may have moved the uniform scores."""
     bounded = [kernel for kernel in kernels if kernel.before is not None]
     runs = envelopes.runs

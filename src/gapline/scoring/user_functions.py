@@ -13,8 +13,9 @@ from gapline.contract.user_code import load_code, note_function
 from gapline.envelope.build import Envelopes
 from gapline.envelope.passes import bring
 from gapline.errors import UsageError
+from gapline.native.arrays import Floats
 from gapline.native.quadrature import cached_quadrature
-from gapline.scoring.kernels import Floats, Kernel, KernelCode, keep_kernel
+from gapline.scoring.kernels import Kernel, KernelCode, keep_kernel
 
 _statistics: dict[str, Callable[..., Any]] = {}
 

@@ -4,13 +4,11 @@ from enum import StrEnum
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.contract.row_groups import Numbered
 from gapline.errors import UsageError, listing
+from gapline.native.arrays import Bools, Floats
 from gapline.text import meant
-
-Floats = NDArray[np.float64]
 
 
 class Weighting(StrEnum):
@@ -60,7 +58,7 @@ def run_weights(
     *,
     by: list[str],
     weighting: str | Weighting,
-    among: NDArray[np.bool_] | None = None,
+    among: Bools | None = None,
 ) -> Floats:
     """Return a weight per run; the weights of each group of `by` sum to one.
 

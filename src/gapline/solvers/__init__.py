@@ -16,6 +16,8 @@ and `emit` does the printing; `gapline.testing.AdapterSuite` tests an adapter.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gapline.solvers.protocol import Task, announce, emit, emit_bound, run_adapter
+
 if TYPE_CHECKING:
     from gapline.solvers.catalogue import (
         Adapter,
@@ -28,9 +30,6 @@ if TYPE_CHECKING:
         simplified_arms,
         solver_identity,
     )
-    from gapline.solvers.protocol import Task, announce, emit, emit_bound, run_adapter
-
-_PROTOCOL = ("Task", "announce", "emit", "emit_bound", "run_adapter")
 
 __all__ = [
     "Adapter", "Option", "Task", "announce", "arms_lack", "check_setup", "command_line", "emit", "emit_bound",
@@ -42,4 +41,4 @@ def __getattr__(name: str) -> Any:
     # Adapters load this package in the solver's own time: the contract and its libraries are not for them.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"gapline.solvers.{'protocol' if name in _PROTOCOL else 'catalogue'}"), name)
+    return getattr(import_module("gapline.solvers.catalogue"), name)

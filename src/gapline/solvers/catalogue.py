@@ -7,8 +7,10 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
+from typing import Any
 
 from gapline.contract.contract import PLACEHOLDERS, SOLVER_ENTRY_POINTS, Arm, Contract
 from gapline.contract.expansion import chosen
@@ -71,18 +73,6 @@ class Adapter:
     model: Model = exact_model
 
 
-def _hexaly_lack(_options: Mapping[str, object], _study: Path) -> str | None:
-    from gapline.solvers.hexaly import licence_lack
-
-    return licence_lack()
-
-
-def _jsprit_lack(options: Mapping[str, object], study: Path) -> str | None:
-    from gapline.solvers.jsprit import setup_lack
-
-    return setup_lack(options, study)
-
-
 def _word(*among: str) -> Option:
     return Option((str,), among)
 
@@ -99,35 +89,31 @@ _TIMEFOLD = {"compile": _word("full", "fast")} | _STEPS
 _VROOM = {"problem": _word("vrptw", "cvrp"), "exploration": Option(among=tuple(range(6)))}
 
 
-def _ours(
-    module: str,
-    package: str,
-    options: Mapping[str, Option],
-    extra: str,
-    lacks: Lacks = _nothing,
-    model: Model = exact_model,
-) -> Adapter:
-    return Adapter(f"gapline.solvers.{module}", package, options, extra, lacks, model)
-
-
-ADAPTERS = {
-    "kayros": _ours("kayros", "kayros", _KAYROS, "routing"),
-    "kayros.lera": _ours("kayros_lera", "kayros", _STEPS, "routing"),
-    "pyvrp": _ours("pyvrp", "pyvrp", _STATIC, "routing", model=static_model_name),
-    "ortools": _ours(
-        "ortools_routing", "ortools", _STATIC | {"metaheuristic": _SEARCHES}, "routing", model=static_model_name
+_OURS: dict[str, tuple[Any, ...]] = {
+    "kayros": ("kayros", "kayros", _KAYROS, "routing"),
+    "kayros.lera": ("kayros_lera", "kayros", _STEPS, "routing"),
+    "pyvrp": ("pyvrp", "pyvrp", _STATIC, "routing", _nothing, static_model_name),
+    "ortools": (
+        "ortools_routing", "ortools", _STATIC | {"metaheuristic": _SEARCHES}, "routing", _nothing, static_model_name,
     ),
-    "vrp-cli": _ours("vrp_cli", "vrp-cli", _PROBLEM | _SLICES | _STEPS, "solvers", model=sliced_model_name),
-    "hygese": _ours("hygese", "hygese", _STEPS, "solvers"),
-    "pyvroom": _ours("pyvroom", "pyvroom", _VROOM, "solvers"),
-    "timefold": _ours("timefold", "solverforge-legacy", _TIMEFOLD, "timefold", lambda _options, _study: jdk_lack()),
-    "hexaly": _ours("hexaly", "hexaly", _SLICES | _STEPS, "hexaly", _hexaly_lack, optional_slices_name),
+    "vrp-cli": ("vrp_cli", "vrp-cli", _PROBLEM | _SLICES | _STEPS, "solvers", _nothing, sliced_model_name),
+    "hygese": ("hygese", "hygese", _STEPS, "solvers"),
+    "pyvroom": ("pyvroom", "pyvroom", _VROOM, "solvers"),
+    "timefold": ("timefold", "solverforge-legacy", _TIMEFOLD, "timefold", lambda _options, _study: jdk_lack()),
+    "hexaly": (
+        "hexaly", "hexaly", _SLICES | _STEPS, "hexaly",
+        lambda _options, _study: import_module("gapline.solvers.hexaly").licence_lack(), optional_slices_name,
+    ),
     # Its jars are the user's; what the package brings is the reading of instances.
-    "jsprit": _ours("jsprit", "vrplib", {"jar": Option((list,))} | _STATIC, "routing", _jsprit_lack, static_model_name),
-    "highs": _ours("highs", "highspy", _STEPS, "mip"),
-    "scip": _ours("scip", "pyscipopt", _STEPS, "mip"),
-    "cpsat": _ours("cpsat", "ortools", _STEPS, "mip"),
-}
+    "jsprit": (
+        "jsprit", "vrplib", {"jar": Option((list,))} | _STATIC, "routing",
+        lambda options, study: import_module("gapline.solvers.jsprit").setup_lack(options, study), static_model_name,
+    ),
+    "highs": ("highs", "highspy", _STEPS, "mip"),
+    "scip": ("scip", "pyscipopt", _STEPS, "mip"),
+    "cpsat": ("cpsat", "ortools", _STEPS, "mip"),
+}  # fmt: skip
+ADAPTERS = {name: Adapter(f"gapline.solvers.{module}", *facts) for name, (module, *facts) in _OURS.items()}
 
 
 def find_adapter(name: str) -> Adapter:
@@ -169,17 +155,27 @@ def command_line(arm: Arm, instance_path: str | Path, *, seed: int, horizon: flo
 
 def check_setup(arm: Arm, study: Path = Path()) -> str | None:
     """Return one line on what an arm of a study directory lacks to run here, or None when it is ready."""
-    if arm.solver == "command":
-        program = arm.command[0]
-        if shutil.which(program) is None:
-            return f"arm {arm.name}: expected a program, got {program!r}, which is not there or not executable"
-        return _format_mistake(arm)
     try:
-        adapter = find_adapter(arm.solver)
+        lacking = _program_lack(arm) if arm.solver == "command" else _adapter_lack(arm, study)
     except GaplineError as error:
-        return f"arm {arm.name}: {'; '.join(str(error).splitlines())}"
-    lacking = _package_lack(adapter) or _option_mistake(adapter, arm) or adapter.lacks(arm.options, study)
+        lacking = "; ".join(str(error).splitlines())
     return f"arm {arm.name}: {lacking}" if lacking else None
+
+
+def _program_lack(arm: Arm) -> str | None:
+    program = arm.command[0]
+    if shutil.which(program) is None:
+        return f"expected a program, got {program!r}, which is not there or not executable"
+    if arm.format:
+        from gapline.logs.formats import find_reader
+
+        find_reader(arm.format)
+    return None
+
+
+def _adapter_lack(arm: Arm, study: Path) -> str | None:
+    adapter = find_adapter(arm.solver)
+    return _package_lack(adapter) or _option_mistake(adapter, arm) or adapter.lacks(arm.options, study)
 
 
 def arms_lack(arms: Iterable[Arm], study: Path = Path()) -> list[str]:
@@ -234,18 +230,6 @@ def program_files(arm: Arm, study: Path) -> list[Path]:
     if arm.command and (program := shutil.which(arm.command[0])) is not None:
         found.append(Path(program))
     return sorted({path for path in found if path.is_file()})
-
-
-def _format_mistake(arm: Arm) -> str | None:
-    if not arm.format:
-        return None
-    from gapline.logs.formats import find_reader
-
-    try:
-        find_reader(arm.format)
-    except GaplineError as error:
-        return f"arm {arm.name}: {'; '.join(str(error).splitlines())}"
-    return None
 
 
 def _package_lack(adapter: Adapter) -> str:

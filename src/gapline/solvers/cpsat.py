@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gapline.errors import UsageError
-from gapline.solvers.mip_values import BestBound
-from gapline.solvers.protocol import Task, announce, emit, emit_claim, run_adapter
+from gapline.solvers.protocol import BestBound, Task, announce, emit, emit_claim, run_adapter
 
 OWN = (".pb", ".pbtxt")
 MOST_DIGITS = 9

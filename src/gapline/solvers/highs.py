@@ -7,8 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 from gapline.errors import UsageError
-from gapline.solvers.mip_values import BestBound, named_values
-from gapline.solvers.protocol import Task, announce, emit, emit_claim, run_adapter
+from gapline.solvers.protocol import BestBound, Task, announce, emit, emit_claim, named_values, run_adapter
 
 
 def solve(task: Task) -> None:

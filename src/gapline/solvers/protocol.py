@@ -22,15 +22,19 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from gapline.contract.number_limits import INFINITE
 from gapline.errors import EnvironmentLacksError, GaplineError, UsageError
+from gapline.files.process_start import began
 
+# How far from a whole number a value may be: the integrality that the checker of MIPs allows.
+NEAR = 1e-6
 # Taken when this module is loaded: what came before is added from the operating system, where it tells.
 _LOADED = time.monotonic()
 
@@ -128,15 +132,45 @@ def emit_claim(claim: str | None, **resolutions: float | None) -> None:
     _print_line({"claim": claim} | {name: unit for name, unit in resolutions.items() if unit is not None})
 
 
+def named_values(names: Iterable[str], values: Iterable[float], whole: Iterable[bool]) -> dict[str, float]:
+    """Return the values that are not zero by name; what is nearly whole and must be is rounded.
+
+    >>> named_values(["x", "y", "z"], [0.9999999999, 0.0, 0.5], [True, True, False])
+    {'x': 1, 'z': 0.5}
+    """
+    point: dict[str, float] = {}
+    for name, value, must in zip(names, values, whole, strict=True):
+        rounded = round(value) if must and abs(value - round(value)) <= NEAR else value
+        if rounded:
+            point[name] = rounded
+    return point
+
+
+class BestBound:
+    """Remembers the dual bound that was printed last, so that each is printed once."""
+
+    def __init__(self) -> None:
+        self._last: float | None = None
+
+    def news(self, bound: float) -> float | None:
+        """Return the bound when it is finite and new, or None."""
+        if not abs(bound) < INFINITE or bound == self._last:
+            return None
+        self._last = bound
+        return bound
+
+    def print(self, bound: float) -> None:
+        """Print the bound alone, when it is news."""
+        if (news := self.news(bound)) is not None:
+            emit_bound(news)
+
+
 def seconds_since_start() -> float:
     """Return the seconds since this process began, or since this module was loaded where the system does not tell."""
-    try:
-        # Field 22 of /proc/self/stat, counted behind the program's name, which may hold spaces itself.
-        ticks = int(Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19])
-        began = ticks / os.sysconf("SC_CLK_TCK")
-        return max(time.clock_gettime(time.CLOCK_BOOTTIME) - began, time.monotonic() - _LOADED)
-    except (OSError, ValueError, AttributeError, IndexError):
+    started = began(os.getpid())
+    if started is None or not hasattr(time, "CLOCK_BOOTTIME"):
         return time.monotonic() - _LOADED
+    return max(time.clock_gettime(time.CLOCK_BOOTTIME) - started / os.sysconf("SC_CLK_TCK"), time.monotonic() - _LOADED)
 
 
 def run_adapter(solve: Callable[[Task], None]) -> None:

@@ -7,88 +7,48 @@ from itertools import pairwise
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from gapline.campaign.threads import in_slices
 from gapline.contract.argument_checks import expect
 from gapline.contract.reading import TOLERANCE
 from gapline.envelope.build import Envelopes
 from gapline.files.scratch_arrays import piece_size
-from gapline.native.compilation import compiled
+from gapline.native.arrays import Floats, Integers
 from gapline.references.choice import References, as_snapshot
-from gapline.scoring.curve import (
-    CurveSum,
-    common_horizon,
-    cumulate_arrays,
-    cumulate_at,
-    curve_sum,
-    evaluate_steps,
-    group_rows,
-)
+from gapline.scoring.curve import CurveSum, common_horizon, cumulate_arrays, curve_sum, evaluate_steps, group_rows
 from gapline.scoring.endpoints import hitting_times
 from gapline.scoring.kernels import Kernel, kernel_range, parse_kernel
 from gapline.scoring.moments import log_start, moments_of_both
 from gapline.scoring.run_references import reference_column
 from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
-from gapline.statistics.cells import lone_panels
+from gapline.statistics.cells import single_instance_panels
 from gapline.statistics.estimate import DEFAULT_METHOD, Method, parse_method
 from gapline.statistics.intervals import check_level, draw_counts, joint_level
 from gapline.statistics.student import panel_centred, stratified_moments, student_interval
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
-
-def curves_apart(total: CurveSum, run_ends: Integers, step_ends: Integers, moments: Floats) -> Floats:
+def curves_of_groups(total: CurveSum, run_ends: Integers, step_ends: Integers, moments: Floats) -> Floats:
     """Return, groups × moments, the mean of each group of runs alone, to the bit as in a curve of its own.
 
     `run_ends` and `step_ends` say behind which run and which step of the sum a group ends; groups follow each other.
 
     >>> total = CurveSum(1.0, np.ones(2), np.array([1.0, 3.0]), np.array([-0.5, -0.25]), 4.0)
-    >>> curves_apart(total, np.array([1, 2]), np.array([1, 2]), np.array([0.0, 2.0, 4.0])).tolist()
+    >>> curves_of_groups(total, np.array([1, 2]), np.array([1, 2]), np.array([0.0, 2.0, 4.0])).tolist()
     [[1.0, 0.5, 0.5], [1.0, 1.0, 0.75]]
     """
-    weights = [total.weights[low:high] for low, high in pairwise([0, *run_ends.tolist()])]
-    weight = np.array([math.fsum(own) for own in weights])
-    edges = np.concatenate(([0], step_ends)).astype(np.int64)
-    sizes = np.diff(edges)
-    most, out = piece_size(), np.empty((len(weights), len(moments)))
-
-    def fill(low: int, high: int) -> None:
-        start = total.before * weight[low:high]
-        _fill_each(edges[low : high + 1], total.time, total.delta, start, moments, most, out[low:high])
-
-    in_slices(sizes, fill, each=1)
-    out /= weight[:, None]
-    # What is too long to be held is sorted in parts.
-    for long in np.flatnonzero(sizes > most):
-        own = slice(int(edges[long]), int(edges[long + 1]))
-        alone = replace(total, weights=weights[long], time=total.time[own], delta=total.delta[own])
-        out[long] = alone.curve_at(moments)[0]
+    out = np.empty((len(run_ends), len(moments)))
+    runs, steps = (pairwise([0, *ends.tolist()]) for ends in (run_ends, step_ends))
+    for group, (run, step) in enumerate(zip(runs, steps, strict=True)):
+        time, delta, weights = total.time[slice(*step)], total.delta[slice(*step)], total.weights[slice(*run)]
+        if len(time) > piece_size():
+            alone = replace(total, weights=weights, time=time, delta=delta)
+            out[group] = evaluate_steps(*alone.curve(), moments)
+            continue
+        # No compiled pass: groups are short, and there are many of them.
+        order, weight = np.argsort(time, kind="stable"), math.fsum(weights)
+        times, values = np.empty((2, len(order) + 1))
+        size = cumulate_arrays(time[order], delta[order], total.before * weight, times, values)
+        out[group] = evaluate_steps(times[:size], values[:size], moments) / weight
     return out
-
-
-def _fill_each_arrays(
-    edges: Integers, time: Floats, delta: Floats, start: Floats, moments: Floats, most: int, out: Floats
-) -> None:
-    for group, (low, high) in enumerate(pairwise(edges.tolist())):
-        if high - low > most:
-            continue
-        order = np.argsort(time[low:high], kind="stable")
-        times, values = np.empty(high - low + 1), np.empty(high - low + 1)
-        size = cumulate_arrays(time[low:high][order], delta[low:high][order], start[group], times, values)
-        out[group] = evaluate_steps(times[:size], values[:size], moments)
-
-
-@compiled(nogil=True, small=_fill_each_arrays)
-def _fill_each(edges, time, delta, start, moments, most, out):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Fill in the sums of the groups that are no longer than `most` at the moments."""
-    for group in range(len(out)):
-        low, high = edges[group], edges[group + 1]
-        if high - low > most:
-            continue
-        order = np.argsort(time[low:high], kind="mergesort")
-        cumulate_at(time[low:high][order], delta[low:high][order], start[group], moments, moments[-1], out[group])
 
 
 # What is left of the spread of instances that are all alike.
@@ -143,7 +103,7 @@ def curve_bands(
         )
         # Ends beyond what a gap or a share can be say nothing: no instance can lie there.
         least, most = (0.0, 1.0) if goal is not None else kernel_range(parse_kernel(kernel).name)
-        pull = None if lone_panels(strata).size else _pull(curves, shares, strata, rule)
+        pull = None if single_instance_panels(strata).size else _pull(curves, shares, strata, rule)
         if pull is not None and np.abs(pull).max() <= _ROUNDING:
             pull = None
         levels = {"": level}
@@ -228,7 +188,7 @@ def _instance_curves(
     if goal is None:
         total = curve_sum(part, references[placed], np.repeat(1.0 / sizes, sizes), kernel=kernel, relative=relative)
         steps = np.concatenate(([0], np.cumsum(part.runs["count"].to_numpy())))
-        curves = curves_apart(total, run_ends, steps[run_ends], grid)
+        curves = curves_of_groups(total, run_ends, steps[run_ends], grid)
     else:
         hits = hitting_times(part, references[placed], [goal], kernel.tolerance)[:, 0]
         hits = hits / part.runs["horizon"].to_numpy() if relative else hits

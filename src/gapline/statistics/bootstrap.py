@@ -4,29 +4,28 @@ Where a method draws, all arms see the same draws, so a difference of two arms i
 from integers of PCG64 alone: the same seed gives the same draws on every machine.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.contract.argument_checks import expect
 from gapline.contract.result_table import Shown
 from gapline.contract.tables import ARM_INTERVALS
 from gapline.errors import MixedScoresError, UsageError
+from gapline.native.arrays import Bools, Floats, Integers
 from gapline.scoring.kernels import kernel_range
 from gapline.scoring.run_references import ReadTable
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
-from gapline.statistics.cells import Cells, build_cells, finite_or_none, score_column, why_no_spread
+from gapline.statistics.cells import CellIndex, build_cells, finite_or_none, score_column, why_no_spread
 from gapline.statistics.estimate import DEFAULT_METHOD, Estimate, Method, method_words, parse_method
-from gapline.statistics.exact_sum import exact_sum
 from gapline.statistics.intervals import DrawnSums
 from gapline.statistics.means import check_horizons
 from gapline.statistics.student import panel_centred
 
-Floats = NDArray[np.float64]
 DRAWS = 10_000
 NO_INSTANCE = "no instance that all of these arms ran"
 
@@ -71,7 +70,7 @@ class Bootstrap(Shown):
             raise UsageError(f"draws: expected at least 1, got {draws}")
         check_horizons(scores.frame)
         self.kernel, values = score_column(scores, kernel)
-        self.cells: Cells = build_cells(scores.frame)
+        self.cells: CellIndex = build_cells(scores.frame)
         self.weighting = parse_weighting(weighting)
         self.draws, self.seed = draws, seed
         self.reading = replace(scores.reading, kernels=(self.kernel,), weighting=self.weighting.value)
@@ -100,7 +99,7 @@ class Bootstrap(Shown):
         row = self.cells.arm_number(arm)
         return replace(self._estimate(self.counts[row] > 0, [(1.0, row)]), limits=kernel_range(self.kernel))
 
-    def difference(self, a: str, b: str, /, *, among: NDArray[np.bool_] | None = None) -> Estimate:
+    def difference(self, a: str, b: str, /, *, among: Bools | None = None) -> Estimate:
         """Return the pooled mean of `a` minus that of `b`, over the instances both have; negative: `a` is better.
 
         `among` marks the instances to look at, all where not given.
@@ -122,14 +121,14 @@ class Bootstrap(Shown):
             )
         return self.draws_on(np.ones(len(self.cells.units), np.bool_))
 
-    def draws_on(self, chosen: NDArray[np.bool_]) -> Floats:
+    def draws_on(self, chosen: Bools) -> Floats:
         """Return draws × arms: the pooled mean over draws of the chosen instances, which an arm has to have."""
         key = chosen.tobytes()
         if key not in self._drawn:
             self._drawn[key] = self._draw(chosen)
         return self._drawn[key]
 
-    def _draw(self, chosen: NDArray[np.bool_]) -> Floats:
+    def _draw(self, chosen: Bools) -> Floats:
         by_run = self.weighting is Weighting.RUN
         if self._sums is None:
             # An arm that lacks an instance is never asked for over it: any number may stand there.
@@ -152,7 +151,7 @@ class Bootstrap(Shown):
                 drawn += part / (n * np.count_nonzero(size) if panel else size.sum())
         return drawn
 
-    def _estimate(self, chosen: NDArray[np.bool_], parts: list[tuple[float, int]]) -> Estimate:
+    def _estimate(self, chosen: Bools, parts: list[tuple[float, int]]) -> Estimate:
         strata = self.cells.panel[chosen]
         rows = [row for _, row in parts]
         factors = np.array([factor for factor, _ in parts])
@@ -161,7 +160,7 @@ class Bootstrap(Shown):
             return Estimate(np.nan, (np.nan,) * len(parts), none, none, none, strata, lambda: none, reason=NO_INSTANCE)
         weights = self.cells.unit_weights(self.weighting, self.counts[rows] * chosen)[:, chosen]
         means = self.means[rows][:, chosen]
-        pooled = np.array([exact_sum(row) for row in weights * means])
+        pooled = np.array([math.fsum(row) for row in weights * means])
         return Estimate(
             value=float(factors @ pooled),
             parts=tuple(pooled.tolist()),
@@ -175,7 +174,7 @@ class Bootstrap(Shown):
             reason=(self.why_unranked if len(parts) > 1 else None) or why_no_spread(self.cells.panels, strata),
         )
 
-    def _pull(self, weights: Floats, means: Floats, pooled: Floats, strata: NDArray[np.int64]) -> Floats:
+    def _pull(self, weights: Floats, means: Floats, pooled: Floats, strata: Integers) -> Floats:
         """Return, rows × units, w_i · (x_i - mean of its panel): how far each instance draws the pooled mean."""
         # A mean of runs is a ratio: an instance pulls numerator and denominator, so it is centred on the mean first.
         by_run = self.weighting is Weighting.RUN

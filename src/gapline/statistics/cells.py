@@ -4,7 +4,8 @@ Every comparison goes the same way: seeds of an instance first, then instances, 
 Inside these arrays NaN stands for a cell without runs; it never reaches a table.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -13,13 +14,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.errors import MixedScoresError, UsageError, listing
+from gapline.native.arrays import Bools, Floats, Integers
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
-from gapline.statistics.exact_sum import exact_sum
 from gapline.text import meant
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Pair = tuple[str, str]
 
 # Two means nearer than this are a tie.
@@ -27,7 +26,7 @@ TIE = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Cells:
+class CellIndex:
     """The numbers of arm and unit (an instance of a panel) of each run of a table, and of the panel of each unit."""
 
     arms: tuple[str, ...]
@@ -37,11 +36,11 @@ class Cells:
     unit: Integers
     panel: Integers
 
-    def counts(self, where: NDArray[np.bool_] | None = None) -> Floats:
+    def counts(self, where: Bools | None = None) -> Floats:
         """Return, arms × units, the number of runs (of those marked by `where`)."""
         return self._bins(None if where is None else where.astype(np.float64))
 
-    def instance_means(self, values: Floats, where: NDArray[np.bool_] | None = None) -> Floats:
+    def instance_means(self, values: Floats, where: Bools | None = None) -> Floats:
         """Return, arms × units, the mean over seeds (of the runs marked by `where`); NaN where there is none."""
         if where is not None:
             values = np.where(where, values, 0.0)
@@ -68,7 +67,7 @@ class Cells:
             instances = (present @ member)[:, self.panel]
             raw = np.divide(1.0, instances, out=np.zeros(counts.shape), where=present)
         # Rows sum to one over what the arm has: a missing instance shifts weight to the others, and a note says so.
-        total = np.array([[exact_sum(row)] for row in raw]).reshape(-1, 1)
+        total = np.array([[math.fsum(row)] for row in raw]).reshape(-1, 1)
         return _ratio(raw, np.broadcast_to(total, raw.shape), blank=0.0)
 
     def pooled(
@@ -93,7 +92,7 @@ class Cells:
         return flat.astype(np.float64).reshape(shape)
 
 
-def build_cells(runs: pl.DataFrame) -> Cells:
+def build_cells(runs: pl.DataFrame) -> CellIndex:
     """Number the cells of a runs table; arms, panels and instances in the order of their names.
 
     >>> runs = pl.DataFrame({"arm": ["b", "a", "a"], "panel": ["p"] * 3, "instance": ["i", "i", "i"]})
@@ -109,7 +108,7 @@ def build_cells(runs: pl.DataFrame) -> Cells:
     unit = runs.select("panel", "instance").join(numbered, on=["panel", "instance"], how="left", maintain_order="left")[
         "_unit"
     ]
-    return Cells(
+    return CellIndex(
         arms=tuple(arms.to_list()),
         panels=tuple(panels.to_list()),
         units=tuple(units.iter_rows()),
@@ -143,12 +142,19 @@ def remaining_pairs(declared: Sequence[Pair], arms: Sequence[str]) -> list[Pair]
     return [pair for pair in combinations(arms, 2) if frozenset(pair) not in taken]
 
 
-def why_all_alike(instances: int) -> str:
+def check_arms(names: Iterable[str], tier_two: Collection[str], what: str = "pair") -> None:
+    """Refuse to compare arms of tier 2, which are descriptive."""
+    for name in names:
+        if name in tier_two:
+            raise UsageError(f"{what}: expected arms of tier 1, got {name!r} of tier 2, which is descriptive")
+
+
+def no_variation_reason(instances: int) -> str:
     """Say why instances that do not differ give no interval."""
     return f"the {instances} instances are all alike: no spread to judge by"
 
 
-def lone_panels(strata: Integers) -> Integers:
+def single_instance_panels(strata: Integers) -> Integers:
     """Return the numbers of the panels with one instance: what others of such a panel would give cannot be seen."""
     return np.flatnonzero(np.bincount(strata) == 1)
 
@@ -159,7 +165,7 @@ def why_no_spread(panels: Sequence[str], strata: Integers) -> str | None:
     >>> why_no_spread(["p", "q"], np.array([0, 1, 1]))
     'p has one instance: the spread of such a panel cannot be seen'
     """
-    alone = [panels[number] for number in lone_panels(strata)]
+    alone = [panels[number] for number in single_instance_panels(strata)]
     if not alone:
         return None
     if len(alone) == len(np.unique(strata)):

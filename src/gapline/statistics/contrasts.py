@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gapline.contract.tables import CONTRASTS
 from gapline.errors import UsageError
+from gapline.native.arrays import Floats
 from gapline.scoring.scores import Scores
 from gapline.statistics.bootstrap import Bootstrap, JudgedTable
-from gapline.statistics.cells import Pair, finite_or_none, remaining_pairs, sign
+from gapline.statistics.cells import Pair, check_arms, finite_or_none, remaining_pairs, sign
 from gapline.statistics.estimate import DEFAULT_METHOD, Estimate, Method, parse_method
 from gapline.statistics.intervals import joint_level
 
@@ -103,10 +104,9 @@ def contrasts(
         Widen the intervals of the declared contrasts so that all of them hold together at the level.
     """
     boot = scores if isinstance(scores, Bootstrap) else Bootstrap(scores)
-    for name in sorted({name for pair in (*declared, *(exploratory or ())) for name in pair}):
-        if name in boot.reading.tier_two:
-            raise UsageError(f"contrast: expected arms of tier 1, got {name!r} of tier 2, which is descriptive")
-    for a, b in (*declared, *(exploratory or ())):
+    named = [*declared, *(exploratory or ())]
+    check_arms(sorted({name for pair in named for name in pair}), boot.reading.tier_two, "contrast")
+    for a, b in named:
         if a == b:
             raise UsageError(f"contrast: expected two arms, got {a!r} twice")
     taken = {frozenset(pair) for pair in declared}
@@ -133,7 +133,7 @@ def contrasts(
     )
 
 
-def holm(p_values: ArrayLike, /) -> NDArray[np.float64]:
+def holm(p_values: ArrayLike, /) -> Floats:
     """Adjust p-values by Holm's step-down rule: the k-th smallest of m times m - k + 1, kept in order, at most 1.
 
     >>> holm([0.01, 0.04, 0.03]).round(12).tolist()

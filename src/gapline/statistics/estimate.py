@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from gapline.contract.names import removed_interval
 from gapline.errors import UsageError, listing
+from gapline.native.arrays import Floats, Integers
 from gapline.statistics import intervals
-from gapline.statistics.cells import TIE, why_all_alike
+from gapline.statistics.cells import TIE, no_variation_reason
 from gapline.statistics.intervals import ROUNDING, DrawnSums
 from gapline.statistics.student import Moments, panel_centred, stratified_moments, student_interval, student_p
-
-Floats = NDArray[np.float64]
 
 # So many instances are enumerated, which is exact; of more, signs are drawn.
 EXACT = 14
@@ -145,7 +144,7 @@ class Judgement(NamedTuple):
     reason: str | None
 
 
-def panel_equal(values: Floats, strata: NDArray[np.int64], *, draws: int, seed: int = 1) -> "Estimate":
+def panel_equal(values: Floats, strata: Integers, *, draws: int, seed: int = 1) -> "Estimate":
     """Return the estimate of a mean over instances in which every panel counts alike.
 
     >>> panel_equal(np.array([1.0, 3.0, 4.0, 4.0]), np.array([0, 0, 1, 1]), draws=9).value
@@ -156,7 +155,7 @@ def panel_equal(values: Floats, strata: NDArray[np.int64], *, draws: int, seed: 
     return of_shares(weights * values, weights, strata, draws=draws, seed=seed)
 
 
-def of_shares(shares: Floats, weights: Floats, strata: NDArray[np.int64], *, draws: int, seed: int = 1) -> "Estimate":
+def of_shares(shares: Floats, weights: Floats, strata: Integers, *, draws: int, seed: int = 1) -> "Estimate":
     """Return the estimate that is the sum of its instances' shares, whose weights are alike inside a panel."""
     value, pull = float(shares.sum()), panel_centred(shares[:, None], strata)
 
@@ -181,7 +180,7 @@ class Estimate:
     shares: Floats
     weights: Floats
     pull: Floats
-    strata: NDArray[np.int64]
+    strata: Integers
     drawn: Callable[[], Floats] = field(repr=False)
     draw_count: int = 0
     seed: int = 1
@@ -237,13 +236,13 @@ class Estimate:
         if chosen is Method.PERCENTILE:
             draws = self.draws
             p = intervals.two_sided_p(draws, self.value)
-            ends = intervals.percentile_intervals(draws[:, None], level=level)
+            low, high = map(float, np.quantile(draws, [(1 - level) / 2, (1 + level) / 2]))
             smallest = 1 / (self.draw_count + 1)
         else:
             moments, guarded = self.moments, chosen is Method.SKEW_T
             p = float(student_p(self.value, moments, guarded=guarded)[0])
             ends = student_interval(self.value, moments, level=level, guarded=guarded)
-        low, high = float(ends[0][0]), float(ends[1][0])
+            low, high = (float(end[0]) for end in ends)
         if not (np.isfinite(low) and np.isfinite(high)):
             return Judgement(None, None, p, smallest, "the spread of the instances is too large for an interval")
         return Judgement(low, high, p, smallest, None)
@@ -257,7 +256,7 @@ class Estimate:
 
     def _without_spread(self) -> Judgement:
         """Judge instances that are all alike: their number gives a p, and nothing gives an interval."""
-        why = why_all_alike(self.instances)
+        why = no_variation_reason(self.instances)
         if abs(self.value) <= ROUNDING:
             return Judgement(None, None, 1.0, None, why)
         smallest = 2.0 ** (1 - self.instances)

@@ -7,12 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gapline.errors import UsageError
+from gapline.native.arrays import Bools, Floats, Integers
 from gapline.native.compilation import compiled
 from gapline.statistics.student import stratified_moments
 from gapline.statistics.tails import t_sf
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 # Draws of a mean carry rounding of their own: two that differ by less are the same draw.
 ROUNDING = 1e-12
@@ -22,18 +20,6 @@ def check_level(level: float) -> None:
     """Refuse a level that is no share."""
     if not 0 < level < 1:
         raise UsageError(f"level: expected a share between 0 and 1, got {level}")
-
-
-def percentile_intervals(draws: Floats, *, level: float = 0.95) -> tuple[Floats, Floats]:
-    """Return the lower and upper ends for each column of draws (draws × statistics), linearly interpolated.
-
-    >>> low, high = percentile_intervals(np.linspace(0, 1, 101)[:, None], level=0.9)
-    >>> round(float(low[0]), 12), round(float(high[0]), 12)
-    (0.05, 0.95)
-    """
-    check_level(level)
-    ends = np.quantile(np.ascontiguousarray(draws.T), [(1 - level) / 2, (1 + level) / 2], axis=1)
-    return ends[0], ends[1]
 
 
 def two_sided_p(draws: Floats, estimate: float) -> float:
@@ -55,7 +41,7 @@ DRAWS = 10_000
 _BLOCK = 1000
 
 
-def joint_level(pull: Floats, strata: NDArray[np.int64], *, level: float, seed: int = 1) -> float:
+def joint_level(pull: Floats, strata: Integers, *, level: float, seed: int = 1) -> float:
     """Return the level of each interval at which all hold together with probability `level`.
 
     `pull` is units × estimates (`Estimate.pull`, 0 for an instance that an estimate does not
@@ -146,7 +132,7 @@ class DrawnSums:
         self.draws, self.seed = draws, seed
         self._all: list[Floats] | None = None
 
-    def over(self, present: NDArray[np.bool_] | None = None) -> list[Floats]:
+    def over(self, present: Bools | None = None) -> list[Floats]:
         """Return the sums of each stratum over drawn units of those present (all where not given)."""
         if self._all is None:
             self._all = [np.zeros((self.draws, self.values.shape[1])) for _ in np.unique(self.strata)]

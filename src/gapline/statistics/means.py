@@ -1,5 +1,6 @@
 """Means, medians, quantiles and trimmed means of scores, and the runs that arms lack."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -7,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.contract.argument_checks import expect
 from gapline.contract.instance_set import decide_instance_set
@@ -18,14 +18,12 @@ from gapline.contract.tables import CELL
 from gapline.contract.time_scale import join_time_scales
 from gapline.errors import MixedScoresError, UsageError, listing
 from gapline.journal.plan_coverage import every_arm_has_every_cell
+from gapline.native.arrays import Floats, Integers
 from gapline.scoring.curve import group_rows
 from gapline.scoring.endpoints import attainment_name
 from gapline.scoring.run_references import ReadTable
 from gapline.scoring.scores import Scores, goal_name
 from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
-from gapline.statistics.exact_sum import exact_sum
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,34 +127,27 @@ def summarise(
     rows = whole.rows
     weights = run_weights(rows, by=groups, weighting=rule)
     present = whole.frame["steps"].to_numpy() > 0
-    complete = bool(present.all())
     # Weighed anew: the final gap is over non-empty runs, and their weights have to sum to one.
-    present_weights = weights if complete else run_weights(rows, by=groups, weighting=rule, among=present)
+    present_weights = run_weights(rows, by=groups, weighting=rule, among=present)
     locate = parse_statistic(statistic)
     own = (*whole.kernels, *whole.statistics)
     reached = {goal: np.isfinite(whole.frame[goal_name(goal)].to_numpy()) for goal in whole.goals}
-    # Mostly there are none, and nothing to add up for each group.
-    counts = {name: column if (column := whole.frame[name].to_numpy()).any() else None for name in _COUNTS}
+    counts = {name: whole.frame[name].to_numpy() for name in _COUNTS}
     found = []
     for key, chosen in group_rows(rows, groups):
-        part_weights = weights[chosen]
+        part_weights, there = weights[chosen], chosen[present[chosen]]
         row: dict[str, Any] = dict(zip(groups, key, strict=True))
-        there = None if complete else present[chosen]
-        row |= {"runs": len(chosen), "empty": 0 if there is None else int(np.count_nonzero(~there))}
-        row |= {name: 0 if column is None else int(column[chosen].sum()) for name, column in counts.items()}
+        row |= {"runs": len(chosen), "empty": len(chosen) - len(there)}
+        row |= {name: int(column[chosen].sum()) for name, column in counts.items()}
         # Their sum is needed for each of the means, and is as dear as one.
         total = _sum_of_weights(part_weights)
-        mean = partial(weighted_mean, total=total)
-        place = mean if locate is weighted_mean else locate
+        place = partial(weighted_mean, total=total) if locate is weighted_mean else locate
         for name in own:
             # A mean over the runs that happen to have a raw score would be of other runs than the rest of the row.
             values = _numbers(whole.frame[name], chosen)
             row[name] = None if values is None else place(values, part_weights)
-        some, gap_weights, place_gap = chosen, part_weights, place
-        if there is not None and not there.all():
-            some, gap_weights, place_gap = chosen[there], present_weights[chosen][there], locate
-        gaps = _numbers(whole.frame["final_gap"], some)
-        row["final_gap"] = place_gap(gaps, gap_weights) if gaps is not None and len(gaps) else None
+        gaps = _numbers(whole.frame["final_gap"], there)
+        row["final_gap"] = locate(gaps, present_weights[there]) if gaps is not None and len(gaps) else None
         squeezed = _numbers(whole.frame["final_squeezed"], chosen)
         row["final_squeezed"] = None if squeezed is None else place(squeezed, part_weights)
         for goal, hit in reached.items():
@@ -176,7 +167,7 @@ def summarise(
     )
 
 
-def _numbers(column: pl.Series, rows: NDArray[np.int64]) -> Floats | None:
+def _numbers(column: pl.Series, rows: Integers) -> Floats | None:
     """Return the numbers of some rows; None where one of them does not exist."""
     if not column.null_count():
         return column.to_numpy()[rows]
@@ -256,14 +247,14 @@ def parse_statistic(name: str) -> Any:
 
 def weighted_mean(values: Floats, weights: Floats, *, total: float | None = None) -> float:
     """Return Σ w x / Σ w, compensated; `total` is Σ w where somebody has it."""
-    return exact_sum(values * weights) / (exact_sum(weights) if total is None else total)
+    return math.fsum(values * weights) / (math.fsum(weights) if total is None else total)
 
 
 def _sum_of_weights(weights: Floats) -> float:
     """Return the exact sum of weights, rounded once: of equal ones a product, which is rounded once too."""
     if len(weights) and weights.min() == weights.max():
         return len(weights) * float(weights[0])
-    return exact_sum(weights)
+    return math.fsum(weights)
 
 
 def weighted_quantile(values: Floats, weights: Floats, share: float) -> float:

@@ -12,26 +12,26 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.contract.argument_checks import expect
 from gapline.contract.result_table import as_document
 from gapline.contract.tables import PILOT, POWER
 from gapline.errors import UsageError, listing
+from gapline.native.arrays import Floats
 from gapline.scoring.run_references import ReadTable
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import Weighting, parse_weighting
-from gapline.statistics.cells import build_cells
+from gapline.statistics.cells import build_cells, check_arms
 from gapline.statistics.intervals import ROUNDING
 from gapline.statistics.spread import Spread, pilot_spread
 from gapline.statistics.student import panel_centred, stratified_moments, student_interval
-from gapline.statistics.tails import chi2_quantile, noncentral_t_sf, normal_quantile, t_quantile
+from gapline.statistics.tails import noncentral_t_sf, t_quantile
 
-Floats = NDArray[np.float64]
 DELTAS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
 SEEDS = (1, 2, 5, 10, 20)
 # Beyond so many instances the default method and Student's t agree.
@@ -117,7 +117,9 @@ def power_table(
     rows: list[tuple[object, ...]] = []
     pilots: list[tuple[object, ...]] = []
     for a, b in pairs:
-        _check_pair(a, b, scores.reading.tier_two)
+        if a == b:
+            raise UsageError(f"pair: expected two arms, got {a!r} twice")
+        check_arms((a, b), scores.reading.tier_two)
         spread = pilot_spread(cells, numbers, values, a, b)
         # Variances of differences that agree but for the rounding of their means.
         if isinstance(spread, Spread) and not np.any(spread.seen > ROUNDING**2):
@@ -160,7 +162,8 @@ class Design:
     def fewest(self, delta: float, variances: Floats) -> tuple[int, ...] | None:
         """Return the sizes of the panels at which the difference is shown with the power, None beyond any campaign."""
         once, _ = self._moments(tuple(self.spread.counts.tolist()), variances)
-        scale = (normal_quantile((1 + self.level) / 2) + normal_quantile(self.power)) / delta * once
+        normal = NormalDist().inv_cdf
+        scale = (normal((1 + self.level) / 2) + normal(self.power)) / delta * once
         wanted = scale * scale * int(self.spread.counts.sum())
         if wanted > MOST_INSTANCES:
             return None
@@ -257,7 +260,9 @@ class Design:
 
 @lru_cache(maxsize=4096)
 def _variance_ends(df: float, level: float) -> tuple[float, float]:
-    return df / chi2_quantile((1 + level) / 2, df), df / chi2_quantile((1 - level) / 2, df)
+    from scipy.special import chdtri
+
+    return df / float(chdtri(df, 1 - (1 + level) / 2)), df / float(chdtri(df, 1 - (1 - level) / 2))
 
 
 def _coarse(sizes: tuple[int, ...]) -> tuple[int, ...]:
@@ -317,14 +322,6 @@ def _shift(critical: float, df: float, power: float) -> float:
         middle = (low + high) / 2
         low, high = (low, middle) if noncentral_t_sf(critical, df, middle) >= power else (middle, high)
     return high
-
-
-def _check_pair(a: str, b: str, tier_two: Sequence[str]) -> None:
-    if a == b:
-        raise UsageError(f"pair: expected two arms, got {a!r} twice")
-    for name in (a, b):
-        if name in tier_two:
-            raise UsageError(f"pair: expected arms of tier 1, got {name!r} of tier 2, which is descriptive")
 
 
 def _panel_hours(scores: Scores, panels: Sequence[str], pair: tuple[str, str]) -> Floats | None:

@@ -1,5 +1,6 @@
 """Rankings with their uncertainty, and wins, ties and losses per instance."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -9,15 +10,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.contract.tables import RANKING
+from gapline.native.arrays import Bools, Floats, Integers
 from gapline.scoring.scores import Scores
 from gapline.statistics.bootstrap import Bootstrap, JudgedTable
 from gapline.statistics.cells import TIE
 from gapline.statistics.contrasts import holm
 from gapline.statistics.estimate import DEFAULT_METHOD, Method, parse_method
-from gapline.statistics.exact_sum import exact_sum
 from gapline.statistics.intervals import check_level
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -43,14 +42,14 @@ class Ranking(JudgedTable):
         )
 
 
-def rank_means(means: Floats) -> NDArray[np.int64]:
+def rank_means(means: Floats) -> Integers:
     """Return ranks along the last axis, 1 for the smallest; means nearer than the tie tolerance share the better rank.
 
     >>> rank_means(np.array([0.2, 0.1, 0.2, 0.3])).tolist()
     [2, 1, 2, 4]
     """
     below = means[..., None, :] < means[..., :, None] - TIE
-    ranks: NDArray[np.int64] = 1 + below.sum(axis=-1)
+    ranks: Integers = 1 + below.sum(axis=-1)
     return ranks
 
 
@@ -80,22 +79,20 @@ def ranking(
     common = np.all(has, axis=0)
     notes: list[str] = []
     places: list[tuple[int, int]] | None = None
+    frame = pl.DataFrame(schema=RANKING)
     apart: frozenset[frozenset[str]] = frozenset()
     if names and not np.array_equal(common, has.any(axis=0)):
         notes.append(f"ranked on the {int(common.sum())} of {len(common)} instances that all {len(rows)} arms ran")
     if not names:
         notes.append(boot.reading.instance_set.reason or "fewer than two arms are compared: nothing to rank")
-        frame = pl.DataFrame(schema=RANKING)
     elif boot.why_unranked is not None:
         notes.append(boot.why_unranked)
-        frame = pl.DataFrame(schema=RANKING)
     elif not common.any():
         notes.append("no instance was run by all arms: nothing to rank")
-        frame = pl.DataFrame(schema=RANKING)
     else:
         weights = boot.cells.unit_weights(boot.weighting, boot.counts[rows] * common)
         # As exact as the means of every other table, so that all of them order the arms alike.
-        pooled = np.array([exact_sum(row) for row in weights * np.where(common, boot.means[rows], 0.0)])
+        pooled = np.array([math.fsum(row) for row in weights * np.where(common, boot.means[rows], 0.0)])
         ranks = rank_means(pooled)
         shown = _shown(boot, names, common, method=method, level=level)
         if shown is not None:
@@ -118,7 +115,7 @@ def ranking(
 
 
 def _shown(
-    boot: Bootstrap, names: Sequence[str], common: NDArray[np.bool_], *, method: str | Method, level: float
+    boot: Bootstrap, names: Sequence[str], common: Bools, *, method: str | Method, level: float
 ) -> NDArray[np.int8] | None:
     """Return, arms × arms, 1 where the arm of the row is shown to be worse, -1 where better, among its comparisons.
 

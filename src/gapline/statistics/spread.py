@@ -9,38 +9,22 @@ instances of every panel. Elsewhere the seeds are part of the rest, and the tabl
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gapline.errors import listing
-from gapline.statistics.cells import Cells, why_no_spread
-from gapline.statistics.tails import f_sf
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from gapline.native.arrays import Floats, Integers
+from gapline.statistics.cells import CellIndex, why_no_spread
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spread:
     """Variances of a paired difference, one per panel in each array.
 
-    Attributes
-    ----------
-    counts
-        Instances that both arms ran.
-    seen
-        Variance between the instances' mean differences over their seeds.
-    noise
-        How much of that the seeds explain: `rest` over the number of seeds.
-    instance, rest
-        Between instances, and between the seeds of an instance. Where `seeds` is 1 they cannot be told apart: all is
-        in `instance`, and `rest` is 0.
-    seed, seed_p
-        Between seeds over all instances, and the p of "seeds have no effect of their own"; None where the seeds are
-        not the same on all instances.
-    rest_df
-        Degrees of freedom of `rest`.
-    seeds
-        Runs of an arm on an instance, on average.
+    `counts` are the instances that both arms ran, `seen` is the variance between their mean differences over seeds, and
+    `noise` the part of it that the seeds explain: `rest` over their number. `instance` and `rest` are the variances
+    between instances and between the seeds of one, `rest_df` the degrees of freedom of the latter; where `seeds`, the
+    runs of an arm on an instance, is 1, all is in `instance`, and `rest` is 0. `seed` is the variance between seeds
+    over all instances, `seed_p` the p of "seeds have no effect of their own"; None where the seeds are not the same on
+    all instances.
     """
 
     panels: tuple[str, ...]
@@ -83,7 +67,7 @@ class Spread:
 
 
 def pilot_spread(  # noqa: PLR0911 (one return per way to end)
-    cells: Cells, seeds: Integers, values: Floats, a: str, b: str
+    cells: CellIndex, seeds: Integers, values: Floats, a: str, b: str
 ) -> Spread | str:
     """Split the spread of the difference of two arms; a string says why it cannot be done.
 
@@ -122,7 +106,7 @@ def pilot_spread(  # noqa: PLR0911 (one return per way to end)
     return Spread(names, sizes, seen, off, between, rest, freedom, None, None, float(counts[:, both].mean()))
 
 
-def seed_variances(cells: Cells, values: Floats, means: Floats) -> Floats:
+def seed_variances(cells: CellIndex, values: Floats, means: Floats) -> Floats:
     """Return, arms × units, the variance between seeds (n - 1 below); NaN with fewer than two runs."""
     centred = values - means[cells.arm, cells.unit]
     counts = cells.counts()
@@ -134,7 +118,7 @@ def seed_variances(cells: Cells, values: Floats, means: Floats) -> Floats:
 
 
 def _pair_seeds(
-    cells: Cells, seeds: Integers, values: Floats, one: int, other: int
+    cells: CellIndex, seeds: Integers, values: Floats, one: int, other: int
 ) -> tuple[Integers, Integers, Floats]:
     """Return unit, seed and difference of the runs that both arms have, ordered so; none where a seed ran twice."""
     _, code = np.unique(seeds, return_inverse=True)
@@ -170,9 +154,11 @@ def _two_way(tables: list[Floats], names: tuple[str, ...]) -> Spread:
     expected = rest / sizes
     p = None
     if expected.sum() > 0:
+        from scipy.special import fdtrc
+
         # Over several panels both sums are about chi-square, with Satterthwaite's degrees of freedom.
         freedoms = [expected.sum() ** 2 / np.sum(expected**2 / part) for part in (seeds - 1, df)]
-        p = float(f_sf(between_seeds.sum() / expected.sum(), *freedoms))
+        p = float(fdtrc(*freedoms, between_seeds.sum() / expected.sum()))
     return Spread(
         panels=names,
         counts=sizes,
@@ -188,7 +174,7 @@ def _two_way(tables: list[Floats], names: tuple[str, ...]) -> Spread:
 
 
 def _within(
-    cells: Cells,
+    cells: CellIndex,
     values: Floats,
     arms: tuple[int, int],
     counts: Floats,

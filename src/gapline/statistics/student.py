@@ -9,11 +9,11 @@ is the larger one: of what docs/statistics.md tries, this keeps its error rate b
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from gapline.native.arrays import Floats, Integers
 from gapline.statistics.tails import t_quantile, t_sf
 
-Floats = NDArray[np.float64]
 # Below this skewness the cube root of the transformation loses more digits than it corrects.
 _SYMMETRIC = 1e-6
 
@@ -26,7 +26,7 @@ class Moments(NamedTuple):
     skewness: Floats
 
 
-def panel_centred(values: Floats, strata: NDArray[np.int64]) -> Floats:
+def panel_centred(values: Floats, strata: Integers) -> Floats:
     """Take the mean of its stratum from every row of values (units × columns).
 
     >>> panel_centred(np.array([[1.0], [3.0], [5.0]]), np.array([0, 0, 1])).ravel().tolist()
@@ -39,7 +39,7 @@ def panel_centred(values: Floats, strata: NDArray[np.int64]) -> Floats:
     return centred
 
 
-def _panel_sums(values: Floats, strata: NDArray[np.int64]) -> Floats:
+def _panel_sums(values: Floats, strata: Integers) -> Floats:
     """Return the sums of the rows of each stratum, added one after the other: the page adds them alike."""
     # What a matrix product adds up depends on the library behind it, in the last bits.
     order = np.argsort(strata, kind="stable")
@@ -47,7 +47,7 @@ def _panel_sums(values: Floats, strata: NDArray[np.int64]) -> Floats:
     return np.array([np.add.accumulate(values[rows], axis=0)[-1] for rows in members]).reshape(-1, values.shape[1])
 
 
-def stratified_moments(pull: Floats, strata: NDArray[np.int64]) -> Moments:
+def stratified_moments(pull: Floats, strata: Integers) -> Moments:
     """Estimate the moments of pooled means from the pull of each instance, one column per mean.
 
     The pull of an instance is its weight times its distance from the mean of its panel, so that resampled pulls sum to

@@ -1,34 +1,16 @@
-"""Tails and quantiles of the distributions that tests need: normal, t, chi-square, F and the studentized range.
+"""Tails and quantiles of Student's t and the studentized range.
 
 SciPy's, loaded where they are first used, with our checks of the arguments. Each tail is computed as itself, never as
 one minus the rest, so that a p-value of 1e-30 keeps its digits.
 """
 
 import math
-from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gapline.errors import UsageError
-
-Floats = NDArray[np.float64]
-
-
-def normal_sf(x: ArrayLike, /) -> Floats:
-    """Return P(Z > x).
-
-    >>> float(normal_sf(0.0))
-    0.5
-    """
-    from scipy.special import ndtr
-
-    return np.asarray(ndtr(-np.asarray(x, np.float64)))
-
-
-def normal_quantile(p: float, /) -> float:
-    """Return the x below which a standard normal lies with probability p."""
-    return NormalDist().inv_cdf(p)
+from gapline.native.arrays import Floats
 
 
 def t_sf(x: ArrayLike, df: ArrayLike, /) -> Floats:
@@ -69,39 +51,6 @@ def noncentral_t_sf(x: float, df: float, shift: float, /) -> float:
     return float(shift > x) if math.isnan(below) else 1 - below
 
 
-def chi2_quantile(p: float, df: float, /) -> float:
-    """Return the x with P(X ≤ x) = p of the chi-square distribution.
-
-    >>> round(chi2_quantile(0.5, 2.0) / math.log(4), 12)
-    1.0
-    """
-    from scipy.special import chdtri
-
-    return float(chdtri(_positive(df), 1 - _share(p)))
-
-
-def chi2_sf(x: ArrayLike, df: ArrayLike, /) -> Floats:
-    """Return P(X > x) of the chi-square distribution.
-
-    >>> round(float(chi2_sf(2.0, 2)) * math.e, 15)
-    1.0
-    """
-    from scipy.special import chdtrc
-
-    return np.asarray(chdtrc(_positive(df), np.asarray(x, np.float64)))
-
-
-def f_sf(x: ArrayLike, df1: ArrayLike, df2: ArrayLike, /) -> Floats:
-    """Return P(X > x) of the F distribution.
-
-    >>> round(float(f_sf(1.0, 3, 3)), 15)
-    0.5
-    """
-    from scipy.special import fdtrc
-
-    return np.asarray(fdtrc(_positive(df1), _positive(df2), np.asarray(x, np.float64)))
-
-
 def studentized_range_sf(q: float, groups: int, /) -> float:
     """Return P(range of `groups` standard normals > q): the studentized range with infinite degrees of freedom.
 
@@ -111,6 +60,8 @@ def studentized_range_sf(q: float, groups: int, /) -> float:
     >>> round(studentized_range_sf(math.sqrt(2) * 1.959963984540054, 2), 12)
     0.05
     """
+    from scipy.special import ndtr
+
     if groups < 2:
         raise UsageError(f"studentized range: expected at least 2 groups, got {groups}")
     if math.isnan(q):
@@ -119,7 +70,7 @@ def studentized_range_sf(q: float, groups: int, /) -> float:
         return 1.0
     # Beyond nine standard deviations of where φ(z) Φ(z-q) peaks nothing is left.
     z = np.arange(-9.0, q / 2 + 9.0, 0.03125)
-    below, passed = normal_sf(-z), normal_sf(q - z)
+    below, passed = ndtr(z), ndtr(z - q)
     # The difference of the two powers, without subtracting near equals.
     lost = -np.expm1((groups - 1) * np.log1p(-np.minimum(passed / below, 1 - 1e-16)))
     terms = np.exp(-z * z / 2) / math.sqrt(2 * math.pi) * below ** (groups - 1) * lost

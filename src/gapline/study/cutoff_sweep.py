@@ -26,7 +26,8 @@ from gapline.native.compilation import compiled
 from gapline.scoring.events import in_threads
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import Kernel, parse_kernel
-from gapline.statistics.cells import Cells, sign
+from gapline.statistics.cells import CellIndex as Cells
+from gapline.statistics.cells import sign
 from gapline.study.horizon_sweep import HorizonSweep, SweepCurve, find_crossings
 
 Floats = NDArray[np.float64]

@@ -62,7 +62,7 @@ from gapline.study.study import Study
 from gapline.text import as_patterns, counted
 from gapline.traces.candidate_checks import check_source
 from gapline.traces.direction import check_direction, state_sense, with_notes
-from gapline.traces.merge import gathered
+from gapline.traces.merge import gather_parts
 from gapline.traces.package_source import identity_of, naming_packages, study_folder
 from gapline.traces.read import matching, read_in_parts
 
@@ -323,7 +323,7 @@ def _read(
     if not in_progress:
         found = with_notes(found, check_source(found, allow_empty=given.get("allow_empty", False)))
     # Workers read the files themselves, so that nothing of a campaign in parts is gathered here.
-    found = gathered(found) if workers is None else found
+    found = gather_parts(found) if workers is None else found
     whole = state_sense(_negated(found, negate), given.get("sense"))
     return whole, [] if in_progress else check_direction(whole, declared)
 

@@ -17,7 +17,8 @@ from gapline.references.snapshot import Snapshot
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import PAPER_KERNELS, Kernel, KernelCode, parse_kernel
 from gapline.scoring.run_references import descriptive_arms, reference_column
-from gapline.statistics.cells import Cells, build_cells
+from gapline.statistics.cells import CellIndex as Cells
+from gapline.statistics.cells import build_cells
 from gapline.statistics.means import check_horizons
 from gapline.statistics.ranking import rank_means
 

@@ -5,12 +5,12 @@ It stands in `replication.json` of the study that ran again, so that whoever wri
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 
 from gapline.contract.layout import Identity
-from gapline.errors import TraceError
+from gapline.errors import TraceError, listing
 from gapline.files.atomic_write import write_atomically
 from gapline.files.open_file import read_document
 
@@ -116,6 +116,18 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     panels: tuple[str, ...] = ()
     seeds: tuple[int, ...] = ()
     horizon_scale: float = 1.0
+
+    def table(self) -> dict[str, Any]:
+        """Return it as a contract states it."""
+        names = ("arms", "panels", "seeds")
+        return {name: list(getattr(self, name)) for name in names} | {"horizon_scale": self.horizon_scale}
+
+    def words(self) -> str:
+        """Say which part it is; nothing of all of it."""
+        named = (("arms", self.arms), ("panels", self.panels), ("seeds", self.seeds))
+        words = [f"{kind} {listing(map(str, some))}" for kind, some in named if some]
+        words += [f"horizons × {self.horizon_scale:g}"] if self.horizon_scale != 1 else []
+        return "; ".join(words)
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):

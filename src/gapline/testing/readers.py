@@ -16,7 +16,7 @@ from gapline.files.compression import UTF_8_MARK
 from gapline.logs.formats import all_readers
 from gapline.logs.importer import import_logs
 from gapline.logs.log_files import load_file
-from gapline.logs.reader import HEAD, Found, FoundRun, LogFile, Reader, Streamed
+from gapline.logs.reader import HEAD, Found, FoundRun, LogFile, Reader
 
 _FOREIGN = (
     b"", b"\n", b"lorem ipsum\n", b"a,b,c\n1,2,3\n", b"{}\n", b"[]\n", bytes(range(256)) * 8, b"\0" * 1000,
@@ -132,7 +132,7 @@ class ReaderConformance:
                 half = max(len(data) // 2, 64)
                 rest = (data[at : at + size] for at in range(half, len(data), size))
                 companion = lambda name: nullcontext(in_pieces(name, self.companions.get(name)))  # noqa: E731
-                return LogFile(path, Streamed(path, data[:half], rest), companion=companion)
+                return LogFile(path, data[:half], companion=companion, rest=rest)
 
             log = in_pieces(self.path, self.sample)
             assert log is not None

@@ -77,7 +77,7 @@ def _with_line_feeds(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield b"\n"
 
 
-def let_go(content: Content, end: int) -> None:
+def release_pages(content: Content, end: int) -> None:
     """Give back the memory of what was read of a mapped file: it would stay as long as there is room."""
     if isinstance(content, mmap.mmap):
         content.madvise(mmap.MADV_DONTNEED, 0, end)
@@ -98,7 +98,7 @@ def _blocks(content: Content, start: int, separator: str | None, source: str) ->
                 raise TraceError(f"{source}: expected {what} within {size:,} bytes, got none after byte {start:,}")
             size *= 2
         start += len(block)
-        let_go(content, start)
+        release_pages(content, start)
         yield block
 
 
@@ -227,10 +227,10 @@ def count_fields(data: bytes, separator: str) -> NDArray[np.int64]:
 _SHARE = 8
 
 
-class GatheredColumns:
+class GrowingColumns:
     """Parts of columns, one behind the other.
 
-    >>> gathered = GatheredColumns()
+    >>> gathered = GrowingColumns()
     >>> gathered.add({"time": np.array([1.0])})
     >>> gathered.add({"time": np.array([2.0, 3.0])})
     >>> gathered.whole("time").tolist()

@@ -4,7 +4,6 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -53,7 +52,7 @@ def read_archive(path: Path, read_place: Callable[[Path], Campaign]) -> Campaign
                     f"{path}: expected a campaign directory ({MANIFEST}) or trace files, got "
                     f"{listing(names, most=5) or 'nothing'}"
                 )
-            campaign = named_after(merge_campaigns([read_place(file) for file in read]), folder, path)
+            campaign = name_after(merge_campaigns([read_place(file) for file in read]), folder, path)
         rest = [name for name, file in zip(names, files, strict=True) if file not in read]
     # The columns stay mapped though their files are gone: the system keeps them as long as somebody reads them, and
     # nobody else can change them.
@@ -78,17 +77,13 @@ def _is_trace(name: str) -> bool:
     return not hidden and neutral_format(Path(name)) is not None
 
 
-def named_after(campaign: Campaign, folder: Path, path: Path) -> Campaign:
+def name_after(campaign: Campaign, folder: Path, path: Path) -> Campaign:
     """Let everything that was said while reading name the zip instead of a folder that is gone."""
-    found, here = campaign.diagnostics, str(folder)
-    words: dict[str, Any] = {
-        name: tuple(text.replace(here, str(path)) for text in getattr(found, name))
-        for name in ("sources", "problems", "notes")
-    }
+    here, runs = str(folder), campaign.runs
+    found = campaign.diagnostics.retold(lambda text: text.replace(here, str(path)))
     # In a package the study is where it lies.
-    words["sources"] = tuple(str(path) if text == "." else text for text in words["sources"])
-    runs = campaign.runs
+    sources = tuple(str(path) if text == "." else text for text in found.sources)
     if "import_notes" in runs.columns:
         notes = pl.col("import_notes").str.replace_all(here, str(path), literal=True)
         runs = runs.with_columns(import_notes=notes)
-    return replace(campaign, runs=runs, diagnostics=replace(found, **words))
+    return replace(campaign, runs=runs, diagnostics=replace(found, sources=sources))

@@ -1,7 +1,6 @@
 """The candidates in the rows of a table: numbers, verdicts, and what is wrong with the rejected ones."""
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,9 +41,6 @@ NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 TRUE = ("true", "t", "yes", "1")
 FALSE = ("false", "f", "no", "0")
 EVENTS = ("time", "objective", "valid", "claimed", "reason", "bound", "primary", "secondary")
-_FURTHER = ("claimed", "reason", "bound", "primary", "secondary")
-# The least and the greatest of some numbers.
-Ends = tuple[float, float]
 
 
 class Unreadable(NamedTuple):
@@ -136,36 +132,18 @@ def as_text(cells: pl.Series) -> pl.Series:
 class Candidates(NamedTuple):
     """The columns of rows, and the reasons of those that cannot be used.
 
-    `kept` says which rows are candidates, and `blank` which have neither a time nor an objective; both are None where
-    there is nothing to say against any row. Then `ends` are the least and greatest stamp, and objective.
+    `kept` says which rows are candidates, and `blank` which have neither a time nor an objective.
     """
 
     columns: dict[str, NDArray[Any]]
-    reasons: pl.Series | None = None
-    kept: NDArray[np.bool_] | None = None
-    blank: NDArray[np.bool_] | None = None
-    ends: dict[str, Ends] | None = None
+    reasons: pl.Series | None
+    kept: NDArray[np.bool_]
+    blank: NDArray[np.bool_]
 
 
-def read_candidates(
-    table: pl.DataFrame,
-    problems: Problems,
-    cut: NDArray[np.bool_] | None = None,
-    known: Mapping[str, Ends] = MappingProxyType({}),
-) -> Candidates:
-    """Read the candidates: their numbers, their verdicts and the reasons of those that cannot be used.
-
-    `known` are the ends of columns that whoever read them has looked at.
-    """
-    doubles = [name for name in ("time", "objective") if table[name].dtype == pl.Float64]
-    ends = {name: known.get(name) or _finite_ends(table[name]) for name in doubles}
+def read_candidates(table: pl.DataFrame, problems: Problems, cut: NDArray[np.bool_] | None = None) -> Candidates:
+    """Read the candidates: their numbers, their verdicts and the reasons of those that cannot be used."""
     verdict = _parse_verdicts(table, problems)
-    # Most pieces have a stamp and an objective on every row: there is nothing to reject, nor to name.
-    if cut is None and table.height and set(table.columns).isdisjoint(_FURTHER):
-        finite = {name: found for name, found in ends.items() if found is not None}
-        if len(finite) == 2 and finite["time"][0] >= 0:
-            problems.judged += table.height
-            return Candidates({name: table[name].to_numpy() for name in finite} | {"verdict": verdict}, ends=finite)
     time, time_state = parse_numbers(table["time"])
     objective, objective_state = parse_numbers(table["objective"])
     cut = np.zeros(table.height, np.bool_) if cut is None else cut
@@ -174,10 +152,11 @@ def read_candidates(
         if name in table.columns:
             columns[name], state = parse_numbers(table[name])
             problems.add(state == _INEXACT, _AS_DOUBLE.format(f"a {name}"), table[name])
+    # Most pieces have a stamp and an objective on every row: there is nothing to reject, nor to name.
     good = not (np.count_nonzero(time_state) or np.count_nonzero(objective_state) or np.count_nonzero(cut))
     if good and "reason" not in table.columns and (not len(time) or time.min() >= 0):
         problems.judged += table.height
-        return Candidates(columns)
+        return Candidates(columns, None, np.ones(table.height, np.bool_), np.zeros(table.height, np.bool_))
     no_time, no_objective = time_state == _EMPTY, objective_state == _EMPTY
     has_bound = np.isfinite(columns["bound"]) if "bound" in columns else np.zeros(table.height, np.bool_)
     bound_only = ~no_time & no_objective & has_bound & (verdict != VerdictCode.INVALID)
@@ -242,46 +221,39 @@ _GOOD, _EMPTY, _TEXT, _INFINITE, _INEXACT = range(5)
 _AS_DOUBLE = "{} that a double holds (each integer up to 2^53)"
 
 
-def _finite_ends(cells: pl.Series) -> Ends | None:
-    """Return the least and the greatest of numbers that are all there and finite, None of others."""
-    if cells.dtype != pl.Float64 or cells.null_count() or not len(cells):
+def plain_numbers(cells: pl.Series) -> pl.Series | None:
+    """Return numbers, or text that is numbers, as doubles where each is finite or missing; else None.
+
+    >>> plain_numbers(pl.Series(["1.5", None])).to_list(), plain_numbers(pl.Series(["1", "inf"]))
+    ([1.5, None], None)
+    """
+    if cells.dtype != pl.String and not cells.dtype.is_numeric():
         return None
-    numbers = cells.to_numpy()
-    # Where there is a NaN, it is both the least and the greatest, and no comparison with it is true.
-    least, greatest = float(numbers.min()), float(numbers.max())
-    return (least, greatest) if least > -np.inf and greatest < np.inf else None
+    numbers = cells.cast(pl.Float64, strict=False)
+    return numbers if numbers.null_count() == cells.null_count() and numbers.is_finite().all() else None
 
 
 def parse_numbers(cells: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
     """Return the numbers (NaN where there is none) and, per cell, whether it was good or what it was instead."""
     state = np.zeros(len(cells), np.uint8)
-    if _finite_ends(cells) is not None:
-        return cells.to_numpy(), state
-    empty = cells.is_null()
-    if cells.dtype == pl.String:
-        stripped = cells.str.strip_chars()
-        empty |= stripped == ""
-        number = stripped.str.contains(NUMBER).fill_null(False)
-        values = stripped.set(~number, None).cast(pl.Float64, strict=False)
-        lowered = stripped.str.to_lowercase().str.strip_chars_start("+-")
-        infinite = (lowered.is_in(["inf", "infinity", "nan"]) | values.is_infinite().fill_null(False)).fill_null(False)
-        # In this order: inf is no number in form, and an empty cell neither; the later rule is the more exact one.
-        state[~number.to_numpy()] = _TEXT
-        state[infinite.to_numpy()] = _INFINITE
-    elif cells.dtype.is_numeric() or cells.dtype == pl.Null:
-        values = cells.cast(pl.Float64, strict=False)
-        state[~values.is_finite().fill_null(False).to_numpy()] = _INFINITE
-    else:
-        values = pl.repeat(None, len(cells), dtype=pl.Float64, eager=True)
-        state[:] = _TEXT
-    out = values.fill_null(np.nan).to_numpy()
-    inexact = np.zeros(len(cells), np.bool_)
-    # Looked at only where a number is that large: most tables have none, and the look costs as much as the reading.
-    if np.any(np.abs(out) >= EXACT):
-        inexact = not_exact(cells.str.strip_chars() if cells.dtype == pl.String else cells)
-    state[inexact & (state == _GOOD)] = _INEXACT
-    state[empty.to_numpy()] = _EMPTY
-    return np.where(np.isfinite(out) & ~inexact, out, np.nan), state
+    numbers = plain_numbers(cells)
+    if numbers is None or not (cells.dtype == pl.Float64 or (numbers.abs() < EXACT).all()):
+        if cells.dtype == pl.String:
+            cells = cells.str.strip_chars()
+            cells = cells.set((cells == "").fill_null(value=False), None)
+        if cells.dtype in (pl.String, pl.Null) or cells.dtype.is_numeric():
+            # Polars reads as numbers what a trace may have, and inf, nan and 1e400, which are not finite.
+            numbers = cells.cast(pl.Float64, strict=False)
+        else:
+            numbers = pl.repeat(None, len(cells), dtype=pl.Float64, eager=True)
+        state[numbers.is_null().to_numpy()] = _TEXT
+        state[~numbers.is_finite().fill_null(value=True).to_numpy()] = _INFINITE
+        if (numbers.abs() >= EXACT).any():
+            state[not_exact(cells) & (state == _GOOD)] = _INEXACT
+    if cells.null_count():
+        state[cells.is_null().to_numpy()] = _EMPTY
+    out = numbers.to_numpy()
+    return (np.where(state == _GOOD, out, np.nan) if state.any() else out), state
 
 
 def _parse_verdicts(table: pl.DataFrame, problems: Problems) -> NDArray[np.uint8]:

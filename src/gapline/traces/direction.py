@@ -66,12 +66,16 @@ def state_sense(campaign: Campaign, sense: str | None) -> Campaign:
             f"--sense {sense}: the source states {', '.join(sorted(map(str, set(known.values()))))}",
             hint="leave --sense out: it is for sources that do not state the direction",
         )
-    if not open_ones:
-        return campaign
+    return fill_senses(campaign, dict.fromkeys(open_ones, sense), FactOrigin.OPTION) if open_ones else campaign
+
+
+def fill_senses(campaign: Campaign, senses: Mapping[str, str], origin: FactOrigin) -> Campaign:
+    """Return the campaign with these senses of instances written to their runs."""
     column = campaign.runs.get_column("sense", default=pl.Series([None] * len(campaign), dtype=pl.String))
-    silent = campaign.runs["instance"].is_in(open_ones)
-    runs = campaign.runs.with_columns(sense=column.zip_with(~silent, pl.Series([sense] * len(campaign))))
-    return replace(campaign, runs=set_origin(runs, "sense", FactOrigin.OPTION, silent))
+    silent = campaign.runs["instance"].is_in(list(senses))
+    given = campaign.runs["instance"].replace_strict(senses, default=None, return_dtype=pl.String)
+    runs = campaign.runs.with_columns(sense=column.zip_with(~silent, given))
+    return replace(campaign, runs=set_origin(runs, "sense", origin, silent))
 
 
 def _without_assumed(campaign: Campaign) -> Campaign:
@@ -169,6 +173,9 @@ def _accepted(campaign: Campaign) -> Iterator[tuple[Integers, NDArray[np.float64
     """Yield runs with several accepted candidates, piece by piece: their rows, their objectives, how many each has."""
     for rows, piece in campaign.pieces(_PIECE):
         first, count = (piece.runs[name].to_numpy() for name in ("first", "count"))
+        # As they lie, which is mostly one behind the other.
+        order = np.argsort(first, kind="stable")
+        own, first, count = rows[order], first[order], count[order]
         starts = np.cumsum(count) - count
         verdict, objective = np.asarray(piece.verdict), np.asarray(piece.objective)
         if not (len(verdict) == count.sum() and (first == starts)[count > 0].all()):
@@ -179,7 +186,7 @@ def _accepted(campaign: Campaign) -> Iterator[tuple[Integers, NDArray[np.float64
             accepted |= verdict == VerdictCode.UNCHECKED
             kept = np.concatenate(([0], np.cumsum(accepted)))
             count, objective = kept[starts + count] - kept[starts], objective[accepted]
-        yield rows[count > 0], objective, count[count > 0]
+        yield own[count > 0], objective, count[count > 0]
 
 
 def _count_moves(moved: np.ufunc, objective: NDArray[np.float64], counts: Integers) -> Integers:

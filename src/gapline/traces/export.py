@@ -27,13 +27,11 @@ AT_ONCE = 122_880
 _OF_EVENTS = ("time", "objective", "valid", "verdict", *OPTIONAL_COLUMNS)
 
 
-def trace_table(campaign: Campaign) -> pl.DataFrame:
-    """Return every captured event with its run; a run without events is one row with empty time and objective."""
-    return pl.concat(trace_blocks(campaign))
-
-
 def trace_blocks(campaign: Campaign, about: int = AT_ONCE) -> Iterator[pl.DataFrame]:
-    """Yield the same table in blocks of about so many rows; at least one, though it may be empty."""
+    """Yield every captured event with its run in blocks of about so many rows; at least one, though it may be empty.
+
+    A run without events is one row with empty time and objective.
+    """
     campaign.check_files()
     named = campaign.reason is not None or any(_has_nameless(campaign, *one) for one in slices_of(campaign.runs))
     unfit = _unfit(campaign)

@@ -6,8 +6,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from gapline.campaign.campaign import Campaign
 from gapline.campaign.columns import PartedColumn
 from gapline.campaign.join import join_campaigns, without_superseded
@@ -16,9 +14,10 @@ from gapline.campaign.remote import is_url
 from gapline.campaign.scale import instance_senses
 from gapline.campaign.store import open_campaign
 from gapline.contract.argument_checks import expect, several
-from gapline.contract.fact_origins import FactOrigin, set_origin
+from gapline.contract.fact_origins import FactOrigin
 from gapline.contract.layout import JOURNALS, campaign_directory, is_study
 from gapline.contract.tables import RUN_KEY
+from gapline.traces.direction import fill_senses
 from gapline.traces.package_source import study_folder
 
 # Candidates that are gathered into plain arrays, which everybody can use as they are; more stay in their parts.
@@ -31,10 +30,10 @@ def merge_campaigns(campaigns: Sequence[Campaign], *, in_memory: int = GATHERED)
     Up to `in_memory` candidates are gathered into columns of their own; beyond, the columns stay where they are.
     """
     parts = [expect(one, Campaign, "merge") for one in several(campaigns)]
-    return parts[0] if len(parts) == 1 else gathered(join_campaigns(parts), in_memory=in_memory)
+    return parts[0] if len(parts) == 1 else gather_parts(join_campaigns(parts), in_memory=in_memory)
 
 
-def gathered(campaign: Campaign, *, in_memory: int = GATHERED) -> Campaign:
+def gather_parts(campaign: Campaign, *, in_memory: int = GATHERED) -> Campaign:
     """Return a campaign in parts with columns in one piece, if it has at most so many candidates."""
     in_parts = isinstance(campaign.time, PartedColumn)
     return campaign.compact() if in_parts and campaign.candidates <= in_memory else campaign
@@ -86,12 +85,8 @@ def with_contract_senses(campaign: Campaign, source: Any) -> Campaign:
     stated = contract_senses([source]) if isinstance(source, str | Path) else {}
     if not stated:
         return campaign
-    open_ones = [name for name, sense in instance_senses(campaign).items() if sense is None and name in stated]
-    silent = campaign.runs["instance"].is_in(open_ones)
-    sense = campaign.runs.get_column("sense", default=pl.Series([None] * len(campaign), dtype=pl.String))
-    declared = campaign.runs["instance"].replace_strict(stated, default=None, return_dtype=pl.String)
-    runs = campaign.runs.with_columns(sense=sense.zip_with(~silent, declared))
-    return replace(campaign, runs=set_origin(runs, "sense", FactOrigin.CONTRACT, silent))
+    silent = [name for name, sense in instance_senses(campaign).items() if sense is None and name in stated]
+    return fill_senses(campaign, {name: stated[name] for name in silent}, FactOrigin.CONTRACT)
 
 
 def _opened(directory: Path) -> list[Part]:

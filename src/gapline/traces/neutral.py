@@ -4,9 +4,9 @@ A run that captured nothing is one row with empty `time` and `objective`. Withou
 counts, and every output says so; an empty `valid` cell of a real candidate means that it is unchecked.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from gapline.campaign.assembly import assemble
 from gapline.campaign.campaign import Campaign
-from gapline.contract.number_limits import EXACT, INTEGER
 from gapline.contract.tables import CARRIED, RUN_KEY, TRACE_OPTIONAL, TRACE_REQUIRED, VerdictCode
 from gapline.errors import TraceError, UsageError, found_at, listing
 from gapline.files.compression import open_content, path_without_packing, read_content
 from gapline.files.open_file import reason_of
 from gapline.traces import blocks
-from gapline.traces.blocks import Fault, GatheredColumns
+from gapline.traces.blocks import Fault, GrowingColumns
 from gapline.traces.candidate_checks import (
     note_duplicates,
     note_horizon_unit,
@@ -30,15 +29,26 @@ from gapline.traces.candidate_checks import (
     refuse_far_late,
     refuse_unreadable,
 )
-from gapline.traces.candidates import EVENTS, NUMBER, Candidates, Ends, Problems, as_text, read_candidates, set_aside
-from gapline.traces.columns import PLAIN, Dialect, is_neutral, mapping, number_parts, number_seeds, shape_table
+from gapline.traces.candidates import EVENTS, Problems, read_candidates, set_aside
+from gapline.traces.columns import PLAIN, Dialect, is_neutral, number_parts, number_seeds, shape_table
 from gapline.traces.direction import state_sense
+from gapline.traces.json_lines import OddLineError, frame_of_records, read_alike
 from gapline.traces.repeated_rows import Heads, Rows, find_equal, find_heads
-from gapline.traces.run_identity import Ladder, RowOrder, plain_setting, renumber, split_ladders, varying
-from gapline.traces.table_formats import SLICE, Cells, frame_of_records, read_all_alike, read_pieces
-from gapline.traces.time_units import ELAPSED, FIRST, IN_WORDS, since_first_row, unit_of_text
-from gapline.traces.typed_rows import OddLineError
+from gapline.traces.run_identity import (
+    Ladder,
+    RowOrder,
+    plain_setting,
+    read_attributes,
+    read_keys,
+    renumber,
+    split_ladders,
+    varying,
+)
+from gapline.traces.table_formats import Cells, read_pieces
+from gapline.traces.time_units import FIRST, IN_WORDS, since_first_row
 
+# Rows of a table that are looked at at once.
+SLICE = 1 << 18
 KNOWN_RUN = "_known"
 # Which rows are events, and which have neither a time nor an objective.
 _KEPT, _BLANK = "_kept", "_blank"
@@ -51,9 +61,9 @@ def neutral_format(path: Path) -> str | None:
     return SUFFIXES.get(Path(path_without_packing(path.name.lower())).suffix)
 
 
-def read_neutral(path: Path, *, form: str | None = None, dialect: Dialect = PLAIN) -> Campaign:
+def read_neutral(path: Path, *, dialect: Dialect = PLAIN) -> Campaign:
     """Read one neutral trace file."""
-    form = form or neutral_format(path)
+    form = neutral_format(path)
     if form is None:
         raise UsageError(
             f"{path}: expected a name ending in {listing(SUFFIXES)}, got {path.suffix or 'none'}",
@@ -76,9 +86,10 @@ def read_neutral(path: Path, *, form: str | None = None, dialect: Dialect = PLAI
             f"{path}: expected runs, got a header without rows",
             hint="a run that found nothing is one row with its arm, instance and seed, time and objective empty",
         )
-    # Nor here is a piece held that was read.
+    # Here too each piece is let go of once it is read.
     del first
-    return campaign_from_pieces(_one_by_one(head, pieces), source=str(path), dialect=dialect)
+    waiting = (head.pop(0) for _ in range(len(head)))
+    return campaign_from_pieces(chain(waiting, pieces), source=str(path), dialect=dialect)
 
 
 def _read_alike(content: Any, *, source: str, dialect: Dialect) -> Campaign | None:
@@ -86,18 +97,12 @@ def _read_alike(content: Any, *, source: str, dialect: Dialect) -> Campaign | No
     if len(content) <= blocks.BLOCK:
         return None
     try:
-        campaign = campaign_from_pieces(read_all_alike(content, source=source), source=source, dialect=dialect)
+        pieces = (Cells(table, line) for table, line in read_alike(content, source=source))
+        campaign = campaign_from_pieces(pieces, source=source, dialect=dialect)
     except (OddLineError, TraceError):
         # How a cell is shown depends on the lines behind it too, which decide what its column is.
         return None
     return None if campaign.diagnostics.problem_count else campaign
-
-
-def _one_by_one(head: list[Cells], rest: Iterator[Cells]) -> Iterator[Cells]:
-    # Let go of each piece once it is read.
-    while head:
-        yield head.pop(0)
-    yield from rest
 
 
 def campaign_from_records(
@@ -128,10 +133,10 @@ def campaign_from_table(
     *,
     source: str,
     first_line: int,
-    known_runs: Sequence[int] | None = None,
     dialect: Dialect = PLAIN,
+    known_runs: Sequence[int] | None = None,
 ) -> Campaign:
-    """Turn a neutral trace into a campaign; row k is line `first_line` + k, of run `known_runs[k]` if known."""
+    """Turn a neutral trace into a campaign; row k is line `first_line` + k."""
     # In slices, which cost nothing: what is made of a slice on the way is gone before the next.
     slices = (Cells(part, first_line + n * SLICE) for n, part in enumerate(table.iter_slices(SLICE)))
     pieces = slices if table.height else iter([Cells(table, first_line)])
@@ -165,19 +170,18 @@ def _read_campaign(
     pieces: Iterable[Cells], source: str, known_runs: Sequence[int] | None, dialect: Dialect, one_run: bool
 ) -> Campaign:
     problems = Problems(source, IN_WORDS[(dialect.time_unit or "s").removesuffix(FIRST)])
-    looked_at = (part for piece in pieces for part in _as_expected(piece, dialect, source))
-    events, marks = GatheredColumns(), GatheredColumns()
-    read = [_read_piece(piece, known_runs, problems, dialect, events, marks) for piece in _numbered(looked_at)]
+    events = GrowingColumns()
+    read = [_read_piece(piece, known_runs, problems, dialect, events) for piece in pieces]
     refuse_unreadable(problems)
     notes = list(dict.fromkeys(note for piece in read for note in piece.notes))
     rows = Rows(piece.heads for piece in read)
     one_by_one = known_runs is not None or KNOWN_RUN in rows.heads.columns
     is_open = "seed" in rows.heads.columns and not one_by_one and not one_run
     if "seed" not in rows.heads.columns:
-        rows, note = _with_seeds(rows, one_by_one, *_stamps(events, marks, sort_rows=dialect.sort_rows))
+        rows, note = _with_seeds(rows, one_by_one, *_stamps(events, sort_rows=dialect.sort_rows))
         notes.append(note)
     heads = rows.heads
-    keys = _read_keys(heads, rows, problems)
+    keys = read_keys(heads, rows, problems)
     extras = [
         plain_setting(column)
         for column in heads
@@ -189,7 +193,7 @@ def _read_campaign(
     keys = keys.with_columns(arm=ladder.arm)
     if dialect.number_runs and is_open:
         rows.heads = heads.with_columns(keys.iter_columns())
-        rows, note = _split_runs(rows, *_stamps(events, marks))
+        rows, note = _split_runs(rows, *_stamps(events))
         heads = rows.heads
         keys = heads.select(RUN_KEY)
         notes.append(note)
@@ -200,7 +204,7 @@ def _read_campaign(
     if one_by_one:
         _refuse_twins(keys, heads[KNOWN_RUN])
     attributes = heads.drop(*ladder.left_out, KNOWN_RUN, strict=False)
-    runs = _read_attributes(attributes, run, runs, rows, problems)
+    runs = read_attributes(attributes, run, runs, rows, problems)
     notes += ladder.notes
     # Said of the arms that were split alone: a score of the others does not need it.
     if split:
@@ -213,19 +217,16 @@ def _read_campaign(
     notes += other_spellings(problems)
     if not has_verdicts:
         notes.append("no `valid` column: candidates count as valid because the solver said so")
-    kept = marks.take(_KEPT) if marks.names else None
-    everything = kept is None or bool(kept.all())
-    columns = _take_events(events, None if everything else kept, rows, run, dialect)
-    # Known of the moments, and not of the times that become of them.
-    ends, reasons = None if dialect.from_first_row else _join_ends(read), _join_reasons(read, kept)
+    kept, run, columns = _take_events(events, rows.of_rows(run))
+    reasons = _join_reasons(read, kept)
+    if dialect.from_first_row:
+        columns["time"] = since_first_row(columns["time"], run)
     read.clear()
     order = RowOrder(source, dialect)
     campaign = assemble(
         runs,
-        run=run[rows.which] if everything else rows.of_rows(run)[kept],
-        counts=rows.counts if everything else None,
+        run=run,
         columns=columns,
-        ends=ends,
         reasons=reasons,
         sources=[source],
         problems=problems.messages,
@@ -233,19 +234,20 @@ def _read_campaign(
         notes=notes,
         # Without seeds, runs begin where time goes back; and where each run is known, nothing is to be asked.
         out_of_order=order.look if is_open else None,
+        in_place=True,
     )
     return order.settle(state_sense(campaign, dialect.sense))
 
 
 def _take_events(
-    events: GatheredColumns, kept: NDArray[np.bool_] | None, rows: Rows, run: NDArray[np.int32], dialect: Dialect
-) -> dict[str, NDArray[Any]]:
-    """Return the columns of the events, of all rows where none is left out."""
-    columns = {name: events.take(name) if kept is None else events.take(name)[kept] for name in events.names}
-    if dialect.from_first_row:
-        of_rows = rows.of_rows(run)
-        columns["time"] = since_first_row(columns["time"], of_rows if kept is None else of_rows[kept])
-    return columns
+    events: GrowingColumns, run: NDArray[np.int32]
+) -> tuple[NDArray[np.bool_], NDArray[np.int32], dict[str, NDArray[Any]]]:
+    """Return which rows are events, the run of each event, and their columns."""
+    kept, _ = events.take(_KEPT), events.take(_BLANK)
+    columns = {name: events.take(name) for name in events.names}
+    if kept.all():
+        return kept, run, columns
+    return kept, run[kept], {name: columns.pop(name)[kept] for name in list(columns)}
 
 
 def _with_seeds(rows: Rows, one_by_one: bool, time: NDArray[np.float64], blank: NDArray[np.bool_]) -> tuple[Rows, str]:
@@ -263,23 +265,12 @@ def _split_runs(rows: Rows, time: NDArray[np.float64], blank: NDArray[np.bool_])
     return rows.split_by(seeds), note
 
 
-def _stamps(
-    events: GatheredColumns, marks: GatheredColumns, *, sort_rows: bool = False
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def _stamps(events: GrowingColumns, *, sort_rows: bool = False) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the time of each row, NaN where time may go back, and which rows have neither a time nor an objective."""
     time = events.whole("time")
-    blank = marks.whole(_BLANK) if marks.names else np.zeros(len(time), np.bool_)
     # A bound is reported by another thread, mostly.
     free = np.ones(len(time), np.bool_) if sort_rows else events.whole("verdict") == VerdictCode.BOUND
-    return (np.where(free, np.nan, time) if free.any() else time), blank
-
-
-def _numbered(pieces: Iterable[Cells]) -> Iterator[tuple[int, Cells]]:
-    """Yield each piece with the number of rows before it."""
-    before = 0
-    for piece in pieces:
-        yield before, piece
-        before += piece.table.height
+    return (np.where(free, np.nan, time) if free.any() else time), events.whole(_BLANK)
 
 
 class _Piece(NamedTuple):
@@ -290,25 +281,18 @@ class _Piece(NamedTuple):
     reasons: pl.Series | None
     has_verdicts: bool
     notes: list[str]
-    ends: dict[str, Ends] | None
 
 
 def _read_piece(
-    numbered: tuple[int, Cells],
+    piece: Cells,
     known_runs: Sequence[int] | None,
     problems: "Problems",
     dialect: Dialect,
-    events: GatheredColumns,
-    marks: GatheredColumns,
+    events: GrowingColumns,
 ) -> _Piece:
-    before, piece = numbered
-    table, first_line, broken, heads, _, ends = piece
-    unfolded: list[int] | None = None
-    notes: list[str] = []
-    problems.lines = range(first_line, first_line + table.height)
-    if heads is None:
-        shaped = shape_table(table, dialect, source=problems.source, first_line=first_line)
-        table, problems.lines, unfolded, notes = shaped
+    table, first_line, broken = piece
+    shaped = shape_table(table, dialect, source=problems.source, first_line=first_line)
+    table, problems.lines, unfolded, notes = shaped
     cut = None
     # Of most tables nobody asks for the place of a row.
     asked = bool(broken) or known_runs is not None
@@ -318,57 +302,21 @@ def _read_piece(
         # One row per run and a column per time: the values before the cut are whole, and what was cut is no value.
         cut = cut[kept] if unfolded is None else None
         table, problems.lines, places = table.filter(kept), np.asarray(problems.lines)[kept], places[kept]
-    found = read_candidates(table, problems, cut, {} if heads is None else ends)
-    known = None
-    if known_runs is not None:
-        known = [known_runs[before + place] for place in places.tolist()]
-    elif unfolded is not None:
-        known = (places + before).tolist()
+    found = read_candidates(table, problems, cut)
     rest = table.drop(EVENTS, strict=False)
-    if known is not None:
+    if known_runs is not None:
+        known = [known_runs[line - 1] for line in (first_line + places).tolist()]
         rest = rest.with_columns(pl.Series(KNOWN_RUN, known, dtype=pl.Int64))
-    if heads is None:
-        heads = find_heads(rest, problems.lines)
-    else:
-        heads = heads._replace(lines=range(first_line, first_line + table.height))
-    events.add(found.columns)
-    # Most traces have nothing to mark: what came before is marked with the first piece that has.
-    if found.kept is not None and not marks.names:
-        marks.add(_marks_of(problems.rows))
-    if marks.names:
-        marks.add(_marks_of(table.height, found))
+    elif unfolded is not None:
+        rest = rest.with_columns(pl.Series(KNOWN_RUN, first_line + places, dtype=pl.Int64))
+    heads = find_heads(rest, problems.lines)
+    events.add(found.columns | {_KEPT: found.kept, _BLANK: found.blank})
     problems.rows += table.height
-    return _Piece(heads, table.height, found.reasons, "valid" in table.columns, notes, found.ends)
-
-
-def _marks_of(rows: int, found: Candidates | None = None) -> dict[str, NDArray[np.bool_]]:
-    if found is None or found.kept is None or found.blank is None:
-        return {_KEPT: np.ones(rows, np.bool_), _BLANK: np.zeros(rows, np.bool_)}
-    return {_KEPT: found.kept, _BLANK: found.blank}
-
-
-def _as_expected(piece: Cells, dialect: Dialect, source: str) -> Iterator[Cells]:
-    """Yield a piece as it is, or with all columns in its table where these have to be looked at."""
-    return iter([piece]) if piece.heads is None or _is_plain(piece, dialect, source) else piece.whole()
-
-
-def _is_plain(piece: Cells, dialect: Dialect, source: str) -> bool:
-    """Say whether the columns of a piece are those of a trace as they are, and its heads have no candidate's."""
-    assert piece.heads is not None
-    kinds = piece.table.schema | piece.heads.table.schema
-    empty = pl.DataFrame(schema={name: kinds[name] for name in piece.names})
-    try:
-        table, _, unfolded, notes = shape_table(empty, dialect, source=source, first_line=1)
-    except TraceError:
-        # It is said of the whole.
-        return False
-    same = table.schema == empty.schema and not notes and unfolded is None
-    same &= dialect.decimal == "." and dialect.horizon_unit is None
-    return same and set(piece.table.columns) <= set(EVENTS) and not set(piece.heads.table.columns) & set(EVENTS)
+    return _Piece(heads, table.height, found.reasons, "valid" in table.columns, notes)
 
 
 def _split(
-    extras: list[pl.Series], keys: pl.DataFrame, rows: Rows, events: GatheredColumns | None, source: str
+    extras: list[pl.Series], keys: pl.DataFrame, rows: Rows, events: GrowingColumns | None, source: str
 ) -> Ladder:
     """Tell runs apart that share a key; read alone tells their stamps, None where each run is known."""
     heads = pl.DataFrame(extras)
@@ -380,20 +328,9 @@ def _split(
     return replace(ladder, arm=ladder.arm.gather(rows.starts))
 
 
-def _join_ends(read: list[_Piece]) -> dict[str, Ends] | None:
-    """Return the least and greatest stamp and objective of all pieces; None where one of them does not say."""
-    known = [piece.ends for piece in read if piece.ends is not None]
-    if len(known) < len(read):
-        return None
-    return {
-        name: (min(ends[name][0] for ends in known), max(ends[name][1] for ends in known))
-        for name in ("time", "objective")
-    }
-
-
-def _join_reasons(read: list[_Piece], kept: NDArray[np.bool_] | None) -> pl.Series | None:
+def _join_reasons(read: list[_Piece], kept: NDArray[np.bool_]) -> pl.Series | None:
     """Put the reasons of the pieces one behind the other, without the rows that are no events."""
-    if kept is None or all(piece.reasons is None for piece in read):
+    if all(piece.reasons is None for piece in read):
         return None
     texts = pl.concat(
         pl.repeat("", piece.height, dtype=pl.String, eager=True) if piece.reasons is None else piece.reasons
@@ -407,91 +344,3 @@ def _refuse_twins(keys: pl.DataFrame, known_runs: pl.Series) -> None:
     if twins := several.filter(pl.col("_known") > 1).sort(RUN_KEY).select(RUN_KEY).rows():
         names = listing("/".join(map(str, twin)) for twin in twins)
         raise TraceError(f"expected each run once, got {len(twins):,} more than once: {names}")
-
-
-def _read_keys(table: pl.DataFrame, rows: Rows, problems: Problems) -> pl.DataFrame:
-    """Read arm, instance and seed; a row without them belongs to no run, and that is an error."""
-    arm, instance = (as_text(table[name]) for name in ("arm", "instance"))
-    seed_cells = table["seed"]
-    if seed_cells.dtype == pl.String:
-        stripped = seed_cells.str.strip_chars()
-        seed = stripped.set(~stripped.str.contains(INTEGER).fill_null(False), None).cast(pl.Int64, strict=False)
-    elif seed_cells.dtype.is_numeric():
-        whole = seed_cells.cast(pl.Float64, strict=False)
-        good = whole == whole.floor()
-        # A seed that went through floats and is that large may have been another one.
-        if seed_cells.dtype.is_float():
-            good &= whole.abs() <= EXACT
-        seed = seed_cells.set(~good.fill_null(False), None).cast(pl.Int64, strict=False)
-    else:
-        seed = pl.Series("seed", [None] * table.height, dtype=pl.Int64)
-    for name, values in (("arm", arm), ("instance", instance), ("seed", seed)):
-        bad = (values.is_null() | (values == "")) if values.dtype == pl.String else values.is_null()
-        if bad.any():
-            found = rows.rows_of(bad.arg_true().to_list())
-            shown = listing((f"{problems.source}:{rows.line(r)}: {table[name][head]!r}" for r, head in found), most=5)
-            expected = "a whole number" if name == "seed" else "a name"
-            hint = "a run that found nothing still has its arm, instance and seed"
-            if name == "seed" and table[name].null_count() < table.height:
-                hint = "number the seeds, or leave the column out: runs are then told apart where the time goes back"
-            raise TraceError(f"expected {expected} in every {name}, got {shown}", hint=hint)
-    return pl.DataFrame({"arm": arm, "instance": instance, "seed": seed})
-
-
-def _read_attributes(
-    table: pl.DataFrame, run: NDArray[np.int32], runs: pl.DataFrame, rows: Rows, problems: Problems
-) -> pl.DataFrame:
-    """Read what a run has once: panel, horizon, status and any further column."""
-    names = [name for name in table.columns if name not in RUN_KEY]
-    if not names:
-        return runs
-    attributes = table.select(names).with_columns(_run=pl.Series(run))
-    grouped, counts = attributes, None
-    # A run with one head has nothing to compare.
-    if runs.height < table.height:
-        by_run = attributes.group_by("_run")
-        grouped = by_run.agg(pl.col(names).drop_nulls().first()).sort("_run")
-        counts = by_run.agg(pl.col(names).drop_nulls().n_unique()).sort("_run")
-    for name in names:
-        if counts is not None and (counts[name] > 1).any():
-            number = counts.filter(pl.col(name) > 1)["_run"][0]
-            cells = attributes.filter(pl.col("_run") == number)[name].drop_nulls().unique(maintain_order=True).to_list()
-            key = "/".join(map(str, runs.row(number)[:3]))
-            raise TraceError(
-                f"{problems.source}: expected one {name} in run {key}, got {listing(map(str, cells))}",
-                hint=f"write one {name} for all rows of a run; rows of other runs need a seed of their own",
-            )
-        values = grouped[name]
-        if name == "horizon" or CARRIED.get(name) == pl.Float64:
-            values = _run_number(values, name, table[name], rows, problems)
-        elif name in ("panel", "status") or name in CARRIED:
-            values = as_text(values)
-        runs = runs.with_columns(values.alias(name))
-    return runs
-
-
-def _run_number(values: pl.Series, name: str, cells: pl.Series, rows: Rows, problems: Problems) -> pl.Series:
-    if values.dtype.is_numeric() or values.dtype in (pl.Null, pl.Boolean):
-        return _finite(values.cast(pl.Float64, strict=False), name, problems)
-    if values.dtype != pl.String:
-        raise TraceError(f"{problems.source}: expected numbers in {name}, got {values.dtype}")
-    stripped = values.str.strip_chars()
-    if (strange := values.filter(~stripped.str.contains(NUMBER).fill_null(True))).len():
-        head = cells.eq(strange[0]).fill_null(False).arg_true()[0]
-        line = rows.line(int(rows.starts[head]))
-        unit = unit_of_text(strange[0]) if name == "horizon" else None
-        raise TraceError(
-            f"{problems.source}:{line}: expected a number in {name}, got {strange[0]!r}",
-            hint=f"{mapping(problems.source, horizon=f'{unit}:{name}')} reads a horizon such as {strange[0]}"
-            if unit in ELAPSED
-            else "leave the cell empty where there is none",
-        )
-    return _finite(stripped.cast(pl.Float64, strict=False), name, problems)
-
-
-def _finite(values: pl.Series, name: str, problems: Problems) -> pl.Series:
-    """Refuse an infinite number; NaN is how some frames write that there is none."""
-    # A horizon is judged with its run, which the error then names.
-    if name != "horizon" and (endless := values.filter(values.is_infinite().fill_null(False))).len():
-        raise TraceError(f"{problems.source}: expected a finite number in {name}, got {endless[0]}")
-    return values if name == "horizon" else values.fill_nan(None)

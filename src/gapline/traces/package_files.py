@@ -1,15 +1,15 @@
 """The files of a replication package, a .zip or a .tar.zst: all are looked at before any is read, each is read once."""
 
 import errno
+import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gapline.errors import TraceError
-from gapline.files.archives import Bounds, clashing_names, looked_through, refuse_wrong, wrong_name
+from gapline.files.archives import DAMAGED, Bounds, accept_members, open_checked_zip, wrong_name
 from gapline.files.compression import Unrolled
 from gapline.files.open_file import (
     PACKAGE_BYTES,
@@ -19,7 +19,7 @@ from gapline.files.open_file import (
     open_regular,
     reason_of,
 )
-from gapline.files.tar_headers import tar_headers
+from gapline.files.tar_headers import tar_headers, wrong_tar_kind
 from gapline.text import printable
 
 _BITE = 1 << 20
@@ -62,7 +62,7 @@ def package_bounds() -> Bounds:
 
 
 @contextmanager
-def look_into(path: Path) -> Iterator[PackageFiles]:
+def open_package(path: Path) -> Iterator[PackageFiles]:
     """Open a package of which everything that it says of its members was looked at.
 
     Raises
@@ -75,19 +75,18 @@ def look_into(path: Path) -> Iterator[PackageFiles]:
         files = _listed_in_tar(path, bounds)
         yield PackageFiles(files, lambda: _read_tar(path, files))
         return
-    with looked_through(path, bounds) as (archive, members):
+    with open_checked_zip(path, bounds) as (archive, members):
         infos = sorted(members, key=lambda info: info.header_offset)
-        found = [PackedFile(info.filename, info.file_size, _is_executable(info)) for info in infos]
-        yield PackageFiles(found, lambda: _read_zip(path, archive, zip(found, infos, strict=True)))
-
-
-def _is_executable(info: zipfile.ZipInfo) -> bool:
-    return bool((info.external_attr >> 16) & _EXECUTABLE)
-
-
-def _read_zip(path: Path, archive: zipfile.ZipFile, members: Any) -> Iterator[tuple[PackedFile, Iterator[bytes]]]:
-    for file, info in members:
-        yield file, _exactly(path, file, _pieces_of_zip(path, archive, info))
+        found = [
+            PackedFile(info.filename, info.file_size, bool((info.external_attr >> 16) & _EXECUTABLE)) for info in infos
+        ]
+        yield PackageFiles(
+            found,
+            lambda: (
+                (file, _exactly(path, file, _pieces_of_zip(path, archive, info)))
+                for file, info in zip(found, infos, strict=True)
+            ),
+        )
 
 
 def _pieces_of_zip(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
@@ -96,7 +95,7 @@ def _pieces_of_zip(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) 
         with archive.open(info) as stream:
             while piece := stream.read(_BITE):
                 yield piece
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
+    except DAMAGED as error:
         raise _damaged(path, info.filename, printable(error)) from error
 
 
@@ -118,33 +117,18 @@ def _damaged(path: Path, name: str, what: str) -> TraceError:
 
 def _listed_in_tar(path: Path, bounds: Bounds) -> list[PackedFile]:
     """Return the files of a tar, or say which of its members is none that may be unpacked."""
-    files: list[PackedFile] = []
-    names: list[str] = []
-    wrong: list[tuple[str, str]] = []
-    claimed = 0
     with _unrolled(path) as stream:
-        for info in tar_headers(str(path), stream, in_all=_most_headers()):
-            # `tarfile` takes the slash from the name of a folder.
-            names.append(f"{info.name}/" if info.isdir() else info.name)
-            claimed += info.size
-            if len(names) > bounds.members:
-                raise bounds.too_many(path, len(names))
-            # Before anything of it is passed over: what is claimed has to be unrolled for that.
-            if claimed > bounds.unpacked:
-                raise bounds.too_large(path, claimed)
-            if why := wrong_name(names[-1]) or _wrong_kind(info):
-                wrong.append((names[-1], why))
-            elif not info.isdir():
-                files.append(PackedFile(info.name, info.size, bool(info.mode & _EXECUTABLE)))
+        members = tar_headers(str(path), stream, in_all=_most_headers())
+        files = accept_members(path, map(_described, members), bounds)
         _to_the_end(path, stream)
-    refuse_wrong(path, wrong + clashing_names(names))
     return files
 
 
-def _wrong_kind(info: Any) -> str | None:
-    if info.issym() or info.islnk():
-        return "a link"
-    return None if info.isdir() or (info.isreg() and not info.issparse()) else "no plain file"
+def _described(info: tarfile.TarInfo) -> tuple[PackedFile, str, int, str | None]:
+    # `tarfile` takes the slash from the name of a folder.
+    name = f"{info.name}/" if info.isdir() else info.name
+    file = PackedFile(info.name, info.size, bool(info.mode & _EXECUTABLE))
+    return file, name, info.size, wrong_name(name) or wrong_tar_kind(info)
 
 
 def _read_tar(path: Path, files: list[PackedFile]) -> Iterator[tuple[PackedFile, Iterator[bytes]]]:

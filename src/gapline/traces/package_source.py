@@ -14,12 +14,12 @@ from typing import Any, BinaryIO
 from gapline.campaign.store import file_digest
 from gapline.contract.layout import CONTRACT_FILE, CRATE, DOCUMENT, JOURNALS, RESULTS, SCHEMA, SUMS, Identity, is_study
 from gapline.errors import GaplineError, IntegrityError, TraceError, UsageError, listing
-from gapline.files.archives import is_zip, looked_through, name_instead, named_instead
+from gapline.files.archives import is_zip, name_archive, naming_archive, open_checked_zip
 from gapline.files.digests import directory_identifier, parse_sums
 from gapline.files.open_file import open_regular, read_regular, reason_of
 from gapline.files.scratch_arrays import no_room
-from gapline.files.scratch_folder import clear_leftovers, held_folder, release_folder, scratch_folder
-from gapline.traces.package_files import PackedFile, is_packed_tar, look_into, package_bounds
+from gapline.files.scratch_folder import clear_leftovers, keep_folder, release_folder, scratch_folder
+from gapline.traces.package_files import PackedFile, is_packed_tar, open_package, package_bounds
 
 # Of package.json and of the list of sums: documents become objects of many times their size.
 MOST_DOCUMENT = 64 << 20
@@ -41,7 +41,7 @@ class UnpackedPackage:
     @contextmanager
     def named(self) -> Iterator[None]:
         """Let errors name the package in the place of the folder."""
-        with named_instead(self.folder, self.path):
+        with naming_archive(self.folder, self.path):
             yield
 
 
@@ -67,7 +67,7 @@ def is_package(path: str | Path) -> bool:
 @lru_cache(maxsize=64)
 def _is_packed_zip(place: Path, _mark: tuple[int, ...]) -> bool:
     try:
-        with looked_through(place, package_bounds()) as (archive, members):
+        with open_checked_zip(place, package_bounds()) as (archive, members):
             sizes = {member.filename: member.file_size for member in members}
             # One whose document was damaged is still a package: its sums say so.
             if DOCUMENT not in sizes or SUMS in sizes or sizes[DOCUMENT] > MOST_DOCUMENT:
@@ -127,7 +127,7 @@ def unpacked_package(
 
 def unpack_into(path: Path, folder: Path, only: Callable[[str], bool], *, as_is: bool = False) -> UnpackedPackage:
     """Verify a package, and write those of its members that are wanted into an empty folder."""
-    with named_instead(folder, path):
+    with naming_archive(folder, path):
         before = file_mark(path)
         taken = _take(path, folder, lambda name: name in (SUMS, DOCUMENT) or only(name))
         digest = file_digest(path)
@@ -166,7 +166,7 @@ def _take(
     path: Path, folder: Path, only: Callable[[str], bool], *, read: Callable[[str], bool] = lambda _: True
 ) -> dict[str, _Taken]:
     """Go through the members once: digests of all that are read, and files of those that are wanted."""
-    with look_into(path) as package:
+    with open_package(path) as package:
         _refuse_no_package(path, package.files)
         _make_folders(folder, package.files, only)
         taken = {}
@@ -265,15 +265,8 @@ def _schema_of(data: bytes) -> str:
     return str(document.get("schema")) if isinstance(document, dict) else ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """A package that was opened, and by what its file is known to be the same."""
-
-    package: UnpackedPackage
-    mark: tuple[int, ...]
-
-
-_opened: dict[Path, _Held] = {}
+# Packages that were opened, each with what its file is known by to be the same.
+_opened: dict[Path, tuple[UnpackedPackage, tuple[int, ...]]] = {}
 _one_at_a_time = threading.RLock()
 
 
@@ -291,21 +284,21 @@ def opened_package(path: str | Path, *, journals: bool = False) -> UnpackedPacka
 
     place = Path(path).absolute()
     with _one_at_a_time:
-        mark, held = file_mark(place), _opened.get(place)
+        mark, (known, before) = file_mark(place), _opened.get(place, (None, ()))
         # A fork sees the folder of its parent, as long as that one lives.
-        if held is not None and held.mark == mark and held.package.folder.is_dir():
-            unpack_more(held.package, wanted)
-            return held.package
-        if held is not None:
-            release_folder(held.package.folder)
+        if known is not None and before == mark and known.folder.is_dir():
+            unpack_more(known, wanted)
+            return known
+        if known is not None:
+            release_folder(known.folder)
         clear_leftovers()
-        folder = held_folder()
+        folder = keep_folder()
         try:
             package = unpack_into(Path(path), folder, wanted)
         except BaseException:
             release_folder(folder)
             raise
-        _opened[place] = _Held(package, mark)
+        _opened[place] = package, mark
         return package
 
 
@@ -341,8 +334,8 @@ def naming_packages() -> Iterator[None]:
     try:
         yield
     except GaplineError as error:
-        for held in _opened.values():
-            name_instead(error, held.package.folder, held.package.path)
+        for package, _ in _opened.values():
+            name_archive(error, package.folder, package.path)
         raise
 
 
@@ -356,4 +349,4 @@ def forget_packages() -> None:
     """Remove all that is unpacked, as the end of the process does; who reads a package next unpacks it again."""
     with _one_at_a_time:
         while _opened:
-            release_folder(_opened.popitem()[1].package.folder)
+            release_folder(_opened.popitem()[1][0].folder)

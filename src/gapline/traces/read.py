@@ -19,11 +19,11 @@ from gapline.contract.layout import JOURNALS, campaign_directory, is_study
 from gapline.contract.result_table import Shown
 from gapline.errors import TraceError, UsageError, listing, near
 from gapline.files.archives import is_zip
-from gapline.traces.campaign_archive import named_after, read_archive
+from gapline.traces.campaign_archive import name_after, read_archive
 from gapline.traces.candidate_checks import check_source
 from gapline.traces.columns import Dialect
 from gapline.traces.direction import check_direction, state_sense, with_notes
-from gapline.traces.merge import contract_senses, gathered, journal_campaign, with_contract_senses
+from gapline.traces.merge import contract_senses, gather_parts, journal_campaign, with_contract_senses
 from gapline.traces.neutral import campaign_from_records, campaign_from_runs, campaign_from_table, read_neutral
 from gapline.traces.package_source import is_package, naming_packages, opened_package
 from gapline.traces.recordings import is_recorded, read_recorded
@@ -89,10 +89,10 @@ def read(source: Any, /, **choices: Unpack[SourceChoices]) -> Campaign:
     """
     campaign = read_in_parts(source, **choices)
     campaign = with_notes(campaign, check_source(campaign, allow_empty=choices.get("allow_empty", False)))
-    return gathered(judged_direction(campaign, source))
+    return gather_parts(judge_direction(campaign, source))
 
 
-def judged_direction(campaign: Campaign, source: Any) -> Campaign:
+def judge_direction(campaign: Campaign, source: Any) -> Campaign:
     """Return the campaign with what is to be said of its direction, or refuse it; a study's contract may state that."""
     given = source if isinstance(source, list | tuple) else [source]
     paths = [one for one in given if isinstance(one, str | Path) and not is_url(one)]
@@ -155,7 +155,7 @@ def _judged(source: Any, dialect: Dialect, checker: str) -> Campaign:
             from gapline.journal.campaign import read_study
 
             judged = read_study(package.folder, checker=checker)
-            return _no_table(named_after(judged, package.folder, path), dialect, path)
+            return _no_table(name_after(judged, package.folder, path), dialect, path)
     if path is None or not (path / JOURNALS).is_dir():
         raise UsageError(
             f"--checker: expected a study directory with journals, got {'several sources' if path is None else path}",
@@ -217,7 +217,7 @@ def _read_path(path: Path, dialect: Dialect) -> Campaign:
 def _read_package(path: Path) -> Campaign:
     """Open the campaign of a package, whose bytes its sums have shown to be those that were packed."""
     package = opened_package(path)
-    campaign = named_after(open_campaign(campaign_directory(package.folder)), package.folder, path)
+    campaign = name_after(open_campaign(campaign_directory(package.folder)), package.folder, path)
     # Nobody else can change the files of a private folder, and at the end of the process nobody is to miss them.
     return replace(campaign, files=())
 

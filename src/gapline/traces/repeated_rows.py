@@ -27,30 +27,6 @@ class Heads(NamedTuple):
     lines: Sequence[int] | NDArray[np.int64]
     which: NDArray[np.int32] | None = None
 
-    def expand(self) -> pl.DataFrame:
-        """Write the heads out, with a row per row."""
-        return expand(self.table, self.counts, self.which)
-
-    def cut(self, start: int, end: int) -> "Heads":
-        """Return the heads of some of the rows.
-
-        >>> heads = find_heads(pl.DataFrame({"arm": ["a", "a", "a", "b", "b"]}), range(2, 7)).cut(1, 4)
-        >>> heads.expand()["arm"].to_list(), heads.lines
-        (['a', 'a', 'b'], range(3, 6))
-        """
-        ends = np.cumsum(self.counts)
-        blocks = slice(np.searchsorted(ends, start, side="right"), np.searchsorted(ends, end) + 1)
-        counts = np.diff(np.minimum(ends[blocks], end), prepend=start)
-        which = np.arange(len(ends), dtype=np.int32) if self.which is None else self.which
-        return self._replace(counts=counts, lines=self.lines[start:end], which=which[blocks])
-
-
-def expand(heads: pl.DataFrame, counts: NDArray[np.int64], which: NDArray[np.int32] | None) -> pl.DataFrame:
-    """Repeat each head as often as its blocks have rows."""
-    if not heads.height:
-        return heads
-    return heads[np.repeat(np.arange(heads.height) if which is None else which, counts)]
-
 
 def find_heads(table: pl.DataFrame, lines: Sequence[int] | NDArray[np.int64]) -> Heads:
     """Find the blocks of equal rows of a table.
@@ -97,23 +73,18 @@ def find_equal(rows: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int32]
     return np.flatnonzero(new), which
 
 
-def join_heads(pieces: Sequence[Heads]) -> tuple[pl.DataFrame, NDArray[np.int64], NDArray[np.int32]]:
-    """Put the heads of pieces one behind the other; return them, the counts of all blocks, and the head of each."""
-    before = np.cumsum([0, *(piece.table.height for piece in pieces)], dtype=np.int32).tolist()
-    which = [
-        np.arange(at, at + piece.table.height, dtype=np.int32) if piece.which is None else piece.which + at
-        for at, piece in zip(before, pieces, strict=False)
-    ]
-    heads = pl.concat((piece.table for piece in pieces), how="vertical_relaxed")
-    return heads, np.concatenate([piece.counts for piece in pieces]), np.concatenate(which)
-
-
 class Rows:
     """All rows of a trace: the heads of its pieces one behind the other."""
 
     def __init__(self, pieces: Iterable[Heads]) -> None:
         pieces = list(pieces)
-        self.heads, self.counts, self.which = join_heads(pieces)
+        before = np.cumsum([0, *(piece.table.height for piece in pieces)], dtype=np.int32).tolist()
+        which = [
+            np.arange(at, at + piece.table.height, dtype=np.int32) if piece.which is None else piece.which + at
+            for at, piece in zip(before, pieces, strict=False)
+        ]
+        self.heads = pl.concat((piece.table for piece in pieces), how="vertical_relaxed")
+        self.counts, self.which = np.concatenate([piece.counts for piece in pieces]), np.concatenate(which)
         self._lines = [piece.lines for piece in pieces]
         self._ends = np.cumsum([len(lines) for lines in self._lines])
         self._blocks = np.cumsum(self.counts) - self.counts
@@ -145,7 +116,7 @@ class Rows:
 
     def expand(self, table: pl.DataFrame) -> pl.DataFrame:
         """Write a table with a row per head out, with a row per row."""
-        return expand(table, self.counts, self.which)
+        return table[np.repeat(self.which, self.counts)] if table.height else table
 
     def of_rows(self, numbers: NDArray[np.integer]) -> NDArray[np.int32]:
         """Write a number per head out, with one per row."""

@@ -1,4 +1,4 @@
-"""Which rows are one run: time that goes back within a seed, and ladders told apart by further columns."""
+"""Which rows are one run, and what a run says once: keys, attributes, time that goes back, ladders told apart."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,12 +9,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.campaign.campaign import Campaign
-from gapline.contract.tables import RUN_KEY, RUN_RECORD, TRACE_DETAILS, RunKey, VerdictCode
+from gapline.contract.number_limits import EXACT, INTEGER
+from gapline.contract.tables import CARRIED, RUN_KEY, RUN_RECORD, TRACE_DETAILS, RunKey, VerdictCode
 from gapline.errors import TraceError, listing
 from gapline.text import counted
-from gapline.traces.candidates import NUMBER, not_exact
-from gapline.traces.columns import Dialect, option
+from gapline.traces.candidates import NUMBER, Problems, as_text, not_exact
+from gapline.traces.columns import Dialect, mapping, option
 from gapline.traces.direction import check_direction, with_notes
+from gapline.traces.repeated_rows import Rows
+from gapline.traces.time_units import ELAPSED, unit_of_text
 
 # Parallel logs are out of order by less than this share of the span of a run.
 _SHARE = 0.15
@@ -278,3 +281,91 @@ def _refuse_doubtful(rows: pl.DataFrame, settings: list[str], time: NDArray[np.f
         f"{source}: expected one {name} in run {key}, got {cells}: several runs, or a column of candidates?",
         hint=f"several runs: put it into the arm ({example!r}); one run: leave the column {name} out of the file",
     )
+
+
+def read_keys(table: pl.DataFrame, rows: Rows, problems: Problems) -> pl.DataFrame:
+    """Read arm, instance and seed; a row without them belongs to no run, and that is an error."""
+    arm, instance = (as_text(table[name]) for name in ("arm", "instance"))
+    seed_cells = table["seed"]
+    if seed_cells.dtype == pl.String:
+        stripped = seed_cells.str.strip_chars()
+        seed = stripped.set(~stripped.str.contains(INTEGER).fill_null(False), None).cast(pl.Int64, strict=False)
+    elif seed_cells.dtype.is_numeric():
+        whole = seed_cells.cast(pl.Float64, strict=False)
+        good = whole == whole.floor()
+        # A seed that went through floats and is that large may have been another one.
+        if seed_cells.dtype.is_float():
+            good &= whole.abs() <= EXACT
+        seed = seed_cells.set(~good.fill_null(False), None).cast(pl.Int64, strict=False)
+    else:
+        seed = pl.Series("seed", [None] * table.height, dtype=pl.Int64)
+    for name, values in (("arm", arm), ("instance", instance), ("seed", seed)):
+        bad = (values.is_null() | (values == "")) if values.dtype == pl.String else values.is_null()
+        if bad.any():
+            found = rows.rows_of(bad.arg_true().to_list())
+            shown = listing((f"{problems.source}:{rows.line(r)}: {table[name][head]!r}" for r, head in found), most=5)
+            expected = "a whole number" if name == "seed" else "a name"
+            hint = "a run that found nothing still has its arm, instance and seed"
+            if name == "seed" and table[name].null_count() < table.height:
+                hint = "number the seeds, or leave the column out: runs are then told apart where the time goes back"
+            raise TraceError(f"expected {expected} in every {name}, got {shown}", hint=hint)
+    return pl.DataFrame({"arm": arm, "instance": instance, "seed": seed})
+
+
+def read_attributes(
+    table: pl.DataFrame, run: NDArray[np.int32], runs: pl.DataFrame, rows: Rows, problems: Problems
+) -> pl.DataFrame:
+    """Read what a run has once: panel, horizon, status and any further column."""
+    names = [name for name in table.columns if name not in RUN_KEY]
+    if not names:
+        return runs
+    attributes = table.select(names).with_columns(_run=pl.Series(run))
+    grouped, counts = attributes, None
+    # A run with one head has nothing to compare.
+    if runs.height < table.height:
+        by_run = attributes.group_by("_run")
+        grouped = by_run.agg(pl.col(names).drop_nulls().first()).sort("_run")
+        counts = by_run.agg(pl.col(names).drop_nulls().n_unique()).sort("_run")
+    for name in names:
+        if counts is not None and (counts[name] > 1).any():
+            number = counts.filter(pl.col(name) > 1)["_run"][0]
+            cells = attributes.filter(pl.col("_run") == number)[name].drop_nulls().unique(maintain_order=True).to_list()
+            key = "/".join(map(str, runs.row(number)[:3]))
+            raise TraceError(
+                f"{problems.source}: expected one {name} in run {key}, got {listing(map(str, cells))}",
+                hint=f"write one {name} for all rows of a run; rows of other runs need a seed of their own",
+            )
+        values = grouped[name]
+        if name == "horizon" or CARRIED.get(name) == pl.Float64:
+            values = _run_number(values, name, table[name], rows, problems)
+        elif name in ("panel", "status") or name in CARRIED:
+            values = as_text(values)
+        runs = runs.with_columns(values.alias(name))
+    return runs
+
+
+def _run_number(values: pl.Series, name: str, cells: pl.Series, rows: Rows, problems: Problems) -> pl.Series:
+    if values.dtype.is_numeric() or values.dtype in (pl.Null, pl.Boolean):
+        return _finite(values.cast(pl.Float64, strict=False), name, problems)
+    if values.dtype != pl.String:
+        raise TraceError(f"{problems.source}: expected numbers in {name}, got {values.dtype}")
+    stripped = values.str.strip_chars()
+    if (strange := values.filter(~stripped.str.contains(NUMBER).fill_null(True))).len():
+        head = cells.eq(strange[0]).fill_null(False).arg_true()[0]
+        line = rows.line(int(rows.starts[head]))
+        unit = unit_of_text(strange[0]) if name == "horizon" else None
+        raise TraceError(
+            f"{problems.source}:{line}: expected a number in {name}, got {strange[0]!r}",
+            hint=f"{mapping(problems.source, horizon=f'{unit}:{name}')} reads a horizon such as {strange[0]}"
+            if unit in ELAPSED
+            else "leave the cell empty where there is none",
+        )
+    return _finite(stripped.cast(pl.Float64, strict=False), name, problems)
+
+
+def _finite(values: pl.Series, name: str, problems: Problems) -> pl.Series:
+    """Refuse an infinite number; NaN is how some frames write that there is none."""
+    # A horizon is judged with its run, which the error then names.
+    if name != "horizon" and (endless := values.filter(values.is_infinite().fill_null(False))).len():
+        raise TraceError(f"{problems.source}: expected a finite number in {name}, got {endless[0]}")
+    return values if name == "horizon" else values.fill_nan(None)

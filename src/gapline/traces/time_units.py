@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gapline.errors import TraceError
+from gapline.traces.candidates import plain_numbers
 
 # What numbers are multiplied with, or divided by: 1500 / 1000 is exact, and no double is a thousandth.
 _MULTIPLIED = {"s": 1.0, "min": 60.0, "h": 3600.0}
@@ -175,6 +176,8 @@ def _numbers(cells: pl.Series, spellings: str) -> pl.Series:
         return cells.cast(pl.Float64, strict=False)
     if cells.dtype != pl.String:
         return _nothing(cells)
+    if (plain := plain_numbers(cells)) is not None:
+        return plain
     pattern = rf"^({_NUMBER})\s*(?:{spellings})?$"
     return cells.str.strip_chars().str.extract(pattern, 1).cast(pl.Float64, strict=False)
 

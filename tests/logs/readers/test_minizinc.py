@@ -191,6 +191,26 @@ def test_the_last_statistics_before_a_solution_are_its_own():
     assert candidates(found.runs[0]) == [(2.5, 48.0)]
 
 
+STATS = "%%%mzn-stat: objective={}\n%%%mzn-stat-end\n"
+
+
+@pytest.mark.parametrize("again", [1, 2])
+@pytest.mark.parametrize("end", ["==========\n", "", "=====UNKNOWN=====\n"])
+def test_statistics_behind_a_solution_are_its_own_where_it_has_no_others(again, end):
+    """Each objective went to the next solution, and that of the first was missing."""
+    one = "x = 3;\n% time elapsed: {}.0 s\n----------\n"
+    text = "".join(one.format(time) + STATS.format(value) * again for time, value in ((1, 9), (2, 7), (3, 4)))
+    found = read_log(READER, text + end)
+    assert candidates(found.runs[0]) == [(1.0, 9.0), (2.0, 7.0), (3.0, 4.0)]
+    assert not found.problems
+    stream = "".join(
+        f'{{"type": "solution", "output": {{"default": "x = 3;"}}, "time": {time}000}}\n'
+        + f'{{"type": "statistics", "statistics": {{"objective": {value}}}}}\n' * again
+        for time, value in ((1, 9), (2, 7), (3, 4))
+    )
+    assert candidates(read_log(READER, stream).runs[0]) == [(1.0, 9.0), (2.0, 7.0), (3.0, 4.0)]
+
+
 @pytest.mark.parametrize("end", ["==========\n", "", "Finished in 3s 12msec\n"])
 def test_statistics_before_a_run_are_not_those_of_the_run_before(end):
     def one(method: str, value: int) -> str:

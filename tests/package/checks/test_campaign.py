@@ -11,18 +11,19 @@ import pytest
 import gapline as gl
 from gapline.campaign.diagnostics import Diagnostics
 from gapline.campaign.store import save_campaign
-from gapline.journal.campaign import read_study
-from gapline.package.checks.journals import called_as_stated, show_rebuilt, show_stored
-from gapline.package.checks.rows import Findings, Outcome, Source
+from gapline.package.checks.journals import check_rebuilt, check_stored, rename_source
+from gapline.package.checks.rows import CheckOutcome
+from gapline.package.checks.subject import Subject
 from package import forging
+from package.checks.found import look_at
 
 
 def look(folder, scratch, *, package=True, versions=()):
-    findings, source = Findings(), Source(folder, "x", is_package=package)
     scratch.mkdir(exist_ok=True)
     shutil.rmtree(scratch / "campaign", ignore_errors=True)
-    show_rebuilt(source, read_study(folder), scratch, findings, dict(versions))
-    return findings
+    subject = Subject(folder, "x", package, scratch=scratch)
+    subject.versions = dict(versions)
+    return look_at(check_rebuilt, subject)
 
 
 def edit_runs(folder, edit):
@@ -44,10 +45,10 @@ def test_other_bytes_of_the_same_table_count_only_under_another_version_of_polar
     edit_runs(copied, lambda runs: runs)
     assert look(copied, tmp_path / "s").differences[0].said.startswith("byte ")
     findings = look(copied, tmp_path / "s", versions={"polars": "0.1"})
-    assert findings.differences == []
+    assert findings.differences == ()
     assert "runs.parquet by content (polars 0.1 there" in findings.rows[0].how
     edit_runs(copied, lambda runs: runs.drop("elapsed"))
-    assert look(copied, tmp_path / "s", versions={"polars": "0.1"}).differences != []
+    assert look(copied, tmp_path / "s", versions={"polars": "0.1"}).differences != ()
 
 
 def test_columns_of_an_earlier_version_are_no_difference_and_said_to_be_not_shown(copied, tmp_path):
@@ -56,15 +57,15 @@ def test_columns_of_an_earlier_version_are_no_difference_and_said_to_be_not_show
     runs = campaign.runs.select(*campaign.runs.columns[:9], *old, *campaign.runs.columns[9:])
     save_campaign(replace(campaign, runs=runs), copied / "campaign", overwrite=True)
     findings = look(copied, tmp_path / "s")
-    assert findings.differences == []
+    assert findings.differences == ()
     row = findings.rows[0]
-    assert (row.outcome, row.number) == (Outcome.NOT_SHOWN, 2)
+    assert (row.outcome, row.number) == (CheckOutcome.NOT_SHOWN, 2)
     assert row.why == "written by an earlier version: calibration, calibration_work"
     # Beside them, everything is compared.
     edit_runs(copied, lambda runs: runs.with_columns(elapsed=pl.col("elapsed") + 1))
     assert look(copied, tmp_path / "s").differences[0].said.startswith("elapsed of ")
     (copied / "campaign" / "runs.parquet").write_bytes(b"PAR1")
-    assert look(copied, tmp_path / "s").differences != []
+    assert look(copied, tmp_path / "s").differences != ()
 
 
 def test_a_column_too_much_or_too_few_is_named(copied, tmp_path):
@@ -88,7 +89,7 @@ def test_the_manifest_is_compared_by_what_it_says(copied, tmp_path):
 
 def test_a_file_of_a_desktop_in_the_journal_is_no_difference_of_a_study_and_one_of_a_package(copied, tmp_path):
     (copied / "journal" / ".DS_Store").write_text("x")
-    assert look(copied, tmp_path / "s", package=False).differences == []
+    assert look(copied, tmp_path / "s", package=False).differences == ()
     assert look(copied, tmp_path / "s").differences[0].said.startswith("diagnostics.notes: ")
 
 
@@ -98,11 +99,11 @@ def test_the_study_is_called_as_the_stored_campaign_calls_it(there, tmp_path):
     here = Diagnostics(
         sources=(str(tmp_path),), problems=(f"{tmp_path}/journal/a: x",), notes=(f"gapline check {tmp_path} --again",)
     )
-    found = called_as_stated(here, tmp_path, {"diagnostics": {"sources": [there]}})
+    found = rename_source(here, tmp_path, {"diagnostics": {"sources": [there]}})
     assert (found.sources, found.problems) == ((there,), (f"{prefix}journal/a: x",))
     assert found.notes == (f"gapline check {shlex.quote(there)} --again",)
-    assert called_as_stated(here, tmp_path, {"diagnostics": {"sources": []}}) == here
-    assert called_as_stated(here, tmp_path, None) == here
+    assert rename_source(here, tmp_path, {"diagnostics": {"sources": []}}) == here
+    assert rename_source(here, tmp_path, None) == here
 
 
 def test_the_digests_of_what_is_stored_are_compared(copied):
@@ -110,11 +111,7 @@ def test_the_digests_of_what_is_stored_are_compared(copied):
         path = copied / "campaign" / name
         kept = path.read_bytes()
         path.write_bytes(kept.replace(b"dimacs", b"dimacz") if name == "manifest.json" else kept[:-1] + b"x")
-        findings = Findings()
-        assert not show_stored(Source(copied, "x"), findings)
-        assert findings.differences[0].member == member
+        assert look_at(check_stored, Subject(copied, "x")).differences[0].member == member
         path.write_bytes(kept)
     shutil.rmtree(copied / "campaign")
-    findings = Findings()
-    assert not show_stored(Source(copied, "x"), findings)
-    assert findings.rows[0].outcome is Outcome.NOT_SHOWN
+    assert look_at(check_stored, Subject(copied, "x")).rows[0].outcome is CheckOutcome.NOT_SHOWN

@@ -3,20 +3,22 @@
 import json
 
 from gapline.journal.line import seal, unseal
-from gapline.package.checks.journals import show_journals
-from gapline.package.checks.rows import Findings, Outcome, Source
+from gapline.package.checks.journals import check_journals
+from gapline.package.checks.rows import CheckOutcome
+from gapline.package.checks.subject import Subject
 from package import forging
+from package.checks.found import look_at
 
 
 def look(folder):
-    findings, told = Findings(), []
-    campaign, *_ = show_journals(Source(folder, "x"), findings, lambda *facts: told.append(facts))
-    return findings, campaign, told
+    told = []
+    subject = Subject(folder, "x", progress=lambda *facts: told.append(facts))
+    return look_at(check_journals, subject), subject.index.campaign, told
 
 
 def test_the_campaign_is_made_while_they_are_verified_and_each_is_read_once(copied):
     findings, campaign, told = look(copied)
-    assert findings.differences == []
+    assert findings.differences == ()
     assert len(campaign) == 8
     assert told == [("journals", number, 8) for number in range(9)]
 
@@ -39,7 +41,7 @@ def test_an_attempt_that_was_cut_short_is_no_difference_and_is_counted(copied):
     for verdicts in path.parent.glob("verdicts-*"):
         verdicts.unlink()
     findings, campaign, _ = look(copied)
-    assert findings.differences == []
+    assert findings.differences == ()
     assert findings.rows[0].why == "1 attempt of them cut short"
     assert len(campaign) == 7
 
@@ -68,6 +70,6 @@ def test_verdicts_without_checksums_are_not_shown(copied):
     file.write_text("".join(json.dumps(line) + "\n" for line in [old, *lines[1:]]))
     rows = look(copied)[0].rows
     assert [(row.what, row.outcome) for row in rows[1:]] == [
-        ("verdicts", Outcome.SHOWN),
-        ("verdicts", Outcome.NOT_SHOWN),
+        ("verdicts", CheckOutcome.SHOWN),
+        ("verdicts", CheckOutcome.NOT_SHOWN),
     ]

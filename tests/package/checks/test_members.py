@@ -3,13 +3,16 @@
 import pytest
 
 from gapline.contract.layout import SUMS
-from gapline.package.checks.journals import list_members, show_sums
-from gapline.package.checks.rows import Findings, Source
+from gapline.package.checks.journals import check_sums
+from gapline.package.checks.subject import Subject
+from gapline.package.container import list_members
+from package.checks.found import look_at
 
 
 def test_members_are_counted_while_they_are_read(staged):
-    findings, told = Findings(), []
-    assert show_sums(Source(staged, "x"), findings, lambda *facts: told.append(facts))
+    told = []
+    findings = look_at(check_sums, Subject(staged, "x", progress=lambda *facts: told.append(facts)))
+    assert findings.passed
     number = len(list_members(staged))
     assert findings.rows[0].number == number
     assert told[0] == ("members", 0, number - 1)
@@ -20,6 +23,6 @@ def test_members_are_counted_while_they_are_read(staged):
 def test_a_list_that_is_none_is_named(tmp_path, content):
     if content is not None:
         (tmp_path / SUMS).write_bytes(content)
-    findings = Findings()
-    assert not show_sums(Source(tmp_path, "x"), findings, lambda *_: None)
+    findings = look_at(check_sums, Subject(tmp_path, "x"))
+    assert findings.rows[-1].what == "the rest"
     assert findings.differences[0].member == SUMS

@@ -3,29 +3,30 @@
 import pytest
 
 from gapline.contract.layout import PackageDocument, PackedInstance
-from gapline.contract.study_file import load_contract
 from gapline.journal.verdicts import Judge
-from gapline.package.checks.recheck import leave_recheck, show_recheck
-from gapline.package.checks.rows import Findings, Outcome, Source
+from gapline.package.checks.recheck import check_candidates
+from gapline.package.checks.rows import CheckOutcome
+from gapline.package.checks.subject import Subject
 from package import forging
+from package.checks.found import look_at
 
 JUDGE = Judge("cvrp", "dimacs-1", "cvrp")
 
 
-def look(folder, *, judge=JUDGE, package=None, **choices):
-    findings, told = Findings(), []
-    contract = load_contract(folder)
-    show_recheck(Source(folder, "x"), package, contract, judge, findings, say=told.append, **choices)
-    return findings, told
+def look(folder, *, package=None, recheck=True, **choices):
+    told = []
+    subject = Subject(folder, "x", recheck=recheck, say=told.append, **choices)
+    subject.package, subject.index.judge = package, JUDGE
+    return look_at(check_candidates, subject), told
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", [None, 2])
 def test_it_says_first_what_it_runs_and_each_verdict_is_the_same_again(copied, jobs):
     findings, told = look(copied, jobs=jobs)
-    assert findings.differences == []
+    assert findings.differences == ()
     (row,) = findings.rows
-    assert (row.outcome, row.how) == (Outcome.SHOWN, "cvrp dimacs-1 asked again")
+    assert (row.outcome, row.how) == (CheckOutcome.SHOWN, "cvrp dimacs-1 asked again")
     assert row.number >= 8
     assert told[:2] == [
         "--recheck runs the checker cvrp on the candidates of 8 runs",
@@ -52,7 +53,7 @@ def test_an_instance_that_is_not_there_is_said_to_be_the_reason(copied):
     assert "expected the instance that was solved" in findings.rows[1].why
     absent = PackageDocument("s", "c", instances={"small-n30-1": PackedInstance("p", "d", included=False)})
     findings, _ = look(copied, package=absent)
-    assert [row.outcome for row in findings.rows] == [Outcome.SHOWN, Outcome.NOT_SHOWN]
+    assert [row.outcome for row in findings.rows] == [CheckOutcome.SHOWN, CheckOutcome.NOT_SHOWN]
     assert findings.rows[1].why == "1 instance not included"
 
 
@@ -61,7 +62,7 @@ def test_a_checker_that_cannot_run_here_leaves_the_row(copied, checker):
     path = copied / "study.toml"
     path.write_text(path.read_text().replace('checker = "cvrp"', f'checker = "{checker}"'))
     (row,) = look(copied)[0].rows
-    assert row.outcome is Outcome.NOT_SHOWN
+    assert row.outcome is CheckOutcome.NOT_SHOWN
     assert row.why.startswith("the checker cannot run here: ")
 
 
@@ -69,7 +70,6 @@ def test_who_takes_the_word_of_the_solver_has_nobody_to_ask(copied):
     path = copied / "study.toml"
     path.write_text(path.read_text().replace('checker = "cvrp"', 'validation = "solver"'))
     findings, told = look(copied)
-    assert (findings.rows[0].outcome, told) == (Outcome.NOT_SHOWN, [])
-    findings = Findings()
-    leave_recheck(load_contract(copied), None, 0, findings)
+    assert (findings.rows[0].outcome, told) == (CheckOutcome.NOT_SHOWN, [])
+    findings, _ = look(copied, recheck=False)
     assert findings.rows[0].why == "the solver's word only: no checker looked at them"

@@ -5,16 +5,17 @@ import shutil
 
 import pytest
 
-from gapline.contract.study_file import load_contract
 from gapline.contract.version import VERSION
-from gapline.package.checks.results import show_results
-from gapline.package.checks.rows import Findings, Outcome, Source
+from gapline.package.checks.results import check_results
+from gapline.package.checks.rows import CheckOutcome
+from gapline.package.checks.subject import Subject
 from gapline.package.checks.values import WITHIN
 from gapline.package.verify import verify
 from gapline.report.canvas import Canvas
 from gapline.report.write import library_versions, write_report
 from gapline.study import open_study
 from package import forging
+from package.checks.found import look_at
 from study.ruled_study import write_study
 
 pytestmark = pytest.mark.slow
@@ -28,10 +29,8 @@ own.before = 1.0
 
 
 def look(folder, scratch, *, package=True, allow_code=False):
-    findings, source = Findings(), Source(folder, "x", is_package=package)
     scratch.mkdir()
-    show_results(source, load_contract(folder), None, scratch, findings, allow_code=allow_code)
-    return findings
+    return look_at(check_results, Subject(folder, "x", package, scratch=scratch, allow_code=allow_code))
 
 
 def rows_of(findings, what):
@@ -53,11 +52,11 @@ def test_other_versions_are_compared_by_value_and_drawings_are_not_shown(copied,
     assert table.read_text() != kept
     forging.relist_results(copied, versions=other)
     findings = look(copied, tmp_path / "near")
-    assert findings.differences == []
+    assert findings.differences == ()
     (tables,) = rows_of(findings, "tables")
     assert "bytes and value within 1e-12 (numpy 0.9 there, " in tables.how
     shown, left = rows_of(findings, "figures")
-    assert (shown.outcome, left.outcome, left.number) == (Outcome.SHOWN, Outcome.NOT_SHOWN, 1)
+    assert (shown.outcome, left.outcome, left.number) == (CheckOutcome.SHOWN, CheckOutcome.NOT_SHOWN, 1)
     assert "altair 0.1 there" in left.why
     table.write_text(kept)
     forging.replace_number(table, lambda text: nudge(text, 1e-9))
@@ -78,7 +77,7 @@ def test_another_gapline_may_have_written_other_files_and_names_itself(copied, t
     (results / "results.json").write_text(json.dumps(document))
     forging.relist_results(copied)
     findings = look(copied, tmp_path / "s")
-    assert findings.differences == []
+    assert findings.differences == ()
     assert rows_of(findings, "tables")[1].number == 1
 
 
@@ -115,9 +114,9 @@ def test_numbers_under_other_keys_are_not_counted_as_compared(copied, tmp_path):
     arms = len(json.loads((copied / "results" / "results.json").read_text())["readings"][0]["arms"])
     state(copied, invent)
     findings = look(copied, tmp_path / "invented")
-    assert findings.differences == []
+    assert findings.differences == ()
     shown, left = rows_of(findings, "scores and intervals")
-    assert (shown.number, left.number, left.outcome) == (honest.number - arms, arms + 3, Outcome.NOT_SHOWN)
+    assert (shown.number, left.number, left.outcome) == (honest.number - arms, arms + 3, CheckOutcome.NOT_SHOWN)
     assert left.why.startswith(
         "only one of the two versions has these keys: invented, readings[].arms[].scores.squeezed"
     )
@@ -150,8 +149,8 @@ def test_a_file_of_no_known_kind_is_a_difference_or_not_checked(copied, tmp_path
     assert "results/more/numbers.txt: expected none, got a file" in map(str, found)
     state(copied, gapline="0.0.1")
     findings = look(copied, tmp_path / "other")
-    assert findings.differences == []
-    assert [row.outcome for row in rows_of(findings, "other results")] == [Outcome.NOT_SHOWN]
+    assert findings.differences == ()
+    assert [row.outcome for row in rows_of(findings, "other results")] == [CheckOutcome.NOT_SHOWN]
 
 
 @pytest.fixture
@@ -178,8 +177,8 @@ def test_a_report_on_logarithmic_time_as_a_paper_wants_it_and_pdf_are_known(impo
     canvas = Canvas(width=8.5, title=False, grey=True)
     write_report(open_study(str(imported)), imported / "results", formats=("svg", "pdf"), log_time=True, canvas=canvas)
     findings = look(imported, tmp_path / "s", package=False)
-    assert findings.differences == []
-    assert [row.why for row in findings.rows if row.outcome is Outcome.NOT_SHOWN] == [
+    assert findings.differences == ()
+    assert [row.why for row in findings.rows if row.outcome is CheckOutcome.NOT_SHOWN] == [
         "PDF, whose bytes differ each time they are written"
     ]
 
@@ -196,7 +195,7 @@ def test_code_of_the_study_runs_only_if_it_may(tmp_path):
     (folder / "verified_kernel.py").write_text(KERNEL)
     write_report(open_study(str(folder), allow_code=True), folder / "results", formats=("svg",))
     findings = look(folder, tmp_path / "s")
-    assert findings.differences == []
+    assert findings.differences == ()
     assert "which may not run (python:verified_kernel:own); --allow-code lets it" in findings.rows[-1].why
     assert look(folder, tmp_path / "t", allow_code=True).rows[-1].what == "page"
 
@@ -210,7 +209,7 @@ def test_a_list_of_results_that_is_none_is_named(imported, tmp_path, text):
 
 def test_a_study_without_results_says_so(imported, tmp_path):
     (row,) = look(imported, tmp_path / "s").rows
-    assert (row.outcome, row.why) == (Outcome.NOT_SHOWN, "there is no results/; gapline report writes it")
+    assert (row.outcome, row.why) == (CheckOutcome.NOT_SHOWN, "there is no results/; gapline report writes it")
 
 
 def test_a_study_that_cannot_be_opened_any_more_has_not_these_results(imported, tmp_path):

@@ -5,8 +5,7 @@ import random
 import pytest
 
 from gapline.errors import SnapshotError
-from gapline.references.freeze import freeze
-from gapline.references.snapshot import read_references
+from gapline.references.freeze import freeze, read_references
 
 CSV = """\
 instance,value,certified,source,instance_digest,primary,secondary,colour

@@ -4,7 +4,7 @@ import pytest
 
 from gapline.errors import SnapshotError, UsageError
 from gapline.references.freeze import freeze
-from gapline.references.stores.mamut import open_mamut
+from gapline.references.stores.mamut_layout import open_mamut
 from references.history import History, git
 
 

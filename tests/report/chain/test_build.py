@@ -111,7 +111,7 @@ def test_a_lone_snapshot_and_a_missing_parent_are_said(open_page, tmp_path):
     (tmp_path / "january.json").unlink()
     log = snapshot_log(tmp_path / "march.json", "*")
     page = open_page(write_chain(log, tmp_path / "chain.html"))
-    assert f"parent {log.lineage.missing} is not at hand" in page.text("#chain .block .caption")
+    assert f"parent {log.missing} is not at hand" in page.text("#chain .block .caption")
 
 
 @pytest.mark.slow

@@ -5,13 +5,13 @@ import pytest
 from gapline.contract.tables import RunKey
 from gapline.errors import UsageError
 from gapline.report.figures.gap_area import area_figure
-from gapline.report.figures.study import telling_run
+from gapline.report.figures.study import example_run
 from report.report_studies import by_hand, synthetic
 
 
 def test_the_area_of_one_run_is_its_score():
     study = synthetic()
-    run = telling_run(study)
+    run = example_run(study)
     figure = area_figure(study.envelopes, study.references[0].snapshot, run)
     time, gap = figure.data["time"].to_numpy(), figure.data["gap"].to_numpy()
     area = float(np.sum(np.diff(time) * gap[:-1])) / time[-1]
@@ -35,7 +35,7 @@ def test_an_empty_run_is_drawn_at_one_throughout():
 
 def test_a_negative_score_has_a_minus_sign_and_names_keep_their_hyphens():
     study = synthetic()
-    run = telling_run(study)
+    run = example_run(study)
     figure = area_figure(study.envelopes, study.references[0].snapshot, run)
     assert figure.score < 0
     assert figure.title == f"{run.arm} on {run.instance}, seed {run.seed}: score −{-figure.score:.4f}"

@@ -5,7 +5,7 @@ import pytest
 import gapline as gl
 from gapline.report.page.build import build_page, write_page
 from gapline.report.page.classical import page_tables, table_words
-from gapline.report.tables.ladders import ladder_tables
+from gapline.report.tables.design import ladder_tables
 from gapline.report.write import for_report
 from gapline.study.analyse import analyse
 from report.report_studies import by_hand, hostile

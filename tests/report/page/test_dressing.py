@@ -50,7 +50,7 @@ def test_tables_that_python_made_are_saved_as_it_writes_them(open_page, page_fil
     found = study if source == "study" else hostile()
     page = open_page(page_file if source == "study" else write_page(found, tmp_path / "page.html"))
     analysis = analyse(found)
-    tables = {f"table-{t.name}": t for t in kernel_tables(analysis.metrics, analysis.labels, over=analysis.main_words)}
+    tables = {f"table-{t.name}": t for t in kernel_tables(analysis)}
     tables["pair-table"] = pair_table(analysis.neighbour_pairs)
     for name, table in tables.items():
         assert saved_as(page, "md", name) == to_markdown(table)

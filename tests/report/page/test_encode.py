@@ -44,15 +44,6 @@ def test_a_column_in_pieces_is_that_of_the_whole(parts):
     assert pieces.encode() == whole.encode()
 
 
-def test_a_block_knows_when_it_is_too_long():
-    block = Block()
-    block.add("x", np.random.default_rng(1).integers(0, 2**40, 1000))
-    text = block.encode()
-    assert block.encode_within(len(text)) == text
-    assert block.encode_within(len(text) - 1) is None
-    assert block.encode_within(0) is None
-
-
 def test_a_grid_holds_all_pieces_of_a_column(monkeypatch):
     monkeypatch.setattr(encode, "AT_ONCE", 20)
     values = np.concatenate([np.arange(1.0, 100.0), [0.125]])
@@ -101,7 +92,6 @@ def test_extreme_objectives_have_a_grid(value):
 def test_differences_start_anew_with_each_run():
     assert deltas(np.array([5.0, 7.0, 3.0, 4.0]), np.array([0, 2])).tolist() == [5.0, 2.0, 3.0, 1.0]
     assert deltas(np.empty(0), np.array([], np.int64)).tolist() == []
-    assert deltas(np.array([5.0, 7.0]), np.array([], np.int64), 4.0).tolist() == [1.0, 2.0]
 
 
 def test_zigzag_keeps_small_numbers_small():

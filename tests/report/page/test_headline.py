@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from gapline.report.headline import Evidence, write_headline
 from gapline.report.order import ArmOrder
 from gapline.report.page.seal import read_part
+from gapline.report.statements.headline import Evidence, write_headline
 from gapline.statistics.cells import TIE
 from gapline.statistics.contrasts import holm
 from gapline.statistics.ranking import rank_means

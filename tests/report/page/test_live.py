@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gapline.live.channel import difference
-from gapline.live.open_runs import thinned
+from gapline.live.open_runs import thin_steps
 from gapline.report.page import encode
 from gapline.report.page.build import LIVE_SCRIPTS, build_live_page, build_page, build_part
 from gapline.report.page.seal import read_part
@@ -82,7 +82,7 @@ def applied(browser):
 def test_the_state_of_the_page_after_changes_is_the_whole_state(applied, documents):
     pairs = itertools.pairwise(documents)
     changes = [
-        {"id": number, "at": "then", "looked": "before"} | difference(before, after).document()
+        {"id": number, "at": "then", "looked": "before"} | difference(before, after)
         for number, (before, after) in enumerate(pairs, 1)
     ]
     last = {"id": len(changes), "at": "then", "looked": "before"}
@@ -96,7 +96,7 @@ def test_a_trace_that_grows_beyond_what_is_sent_is_whole_on_the_page(applied, gr
     for more in grown:
         size += more
         time = np.arange(float(size))
-        states.append({"running": {"a/i/1": {"trace": {"time": thinned(time), "objective": thinned(-time)}}}})
+        states.append({"running": {"a/i/1": {"trace": {"time": thin_steps(time), "objective": thin_steps(-time)}}}})
     pairs = itertools.pairwise(states)
-    changes = [{"id": 1, "at": "", "looked": ""} | difference(one, other).document() for one, other in pairs]
+    changes = [{"id": 1, "at": "", "looked": ""} | difference(one, other) for one, other in pairs]
     assert applied(states[0], changes)["running"] == states[-1]["running"]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import gapline as gl
 from gapline.campaign.scale import scored_objectives
 from gapline.report.page.data import page_data
-from gapline.report.page.runs import MOST_CANDIDATES, _improving, _places_kept, add_other_candidates
+from gapline.report.page.runs import MOST_CANDIDATES, _places_kept, add_other_candidates
 from report.report_studies import report_of
 
 
@@ -50,28 +50,6 @@ def test_candidates_are_on_the_scale_that_is_scored(transform):
     assert scored[campaign.verdict == 1].tolist() == study.envelopes.objective.tolist()
     references = page_data(study).head["snapshots"][0]["references"]
     assert references == study.scores[0].frame["reference"].unique().to_list()
-
-
-candidates = st.lists(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 4), st.booleans()), max_size=6), max_size=5)
-
-
-@given(candidates)
-def test_steps_of_all_runs_at_once_are_those_of_each_run(traces):
-    """Strictly below everything accepted before in the same run; of equal stamps the last such."""
-    traces = [sorted(trace, key=lambda event: event[0]) for trace in traces]
-    marked = []
-    for trace in traces:
-        best, steps = np.inf, {}
-        for place, (time, value, valid) in enumerate(trace):
-            if valid and value < best:
-                best, steps[time] = value, place
-        marked += [place in steps.values() for place in range(len(trace))]
-    events = [event for trace in traces for event in trace]
-    run = np.repeat(np.arange(len(traces)), [len(trace) for trace in traces]).astype(np.int64)
-    starts = np.flatnonzero(np.diff(run, prepend=-1))
-    time, value, valid = (np.array([event[k] for event in events]) for k in range(3))
-    found = _improving(time.astype(float), value.astype(float), valid.astype(bool), run, starts)
-    assert found.tolist() == marked
 
 
 @given(st.lists(st.lists(st.booleans(), max_size=6), max_size=5))

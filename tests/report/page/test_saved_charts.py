@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gapline.contract.version import VERSION
-from gapline.report.drawing import About, finished_png
+from gapline.report.drawing import About, annotate_png
 from gapline.report.fit_chart import Words
 from gapline.report.page.build import write_page
 from report.report_studies import crowd
@@ -114,7 +114,7 @@ def test_a_png_of_the_page_names_its_words_and_its_size_as_one_of_python_does(op
         page.page.locator('[data-chart="mean-chart"] [data-save="png"]').click()
     image = Path(download.value.path()).read_bytes()
     about = About([Words(texts_of(image)["Title"], "a caption")])
-    mine = finished_png(image[:33] + image[image.index(b"IDAT") - 4 :], about, 192)
+    mine = annotate_png(image[:33] + image[image.index(b"IDAT") - 4 :], about, 192)
     assert list(texts_of(image)) == list(texts_of(mine))
     sizes = [[content for kind, content in chunks(one) if kind == b"pHYs"] for one in (image, mine)]
     assert sizes[0] == sizes[1] != []

@@ -3,7 +3,7 @@ import re
 import pytest
 
 from gapline.report.page import seal
-from gapline.report.page.seal import bundle_file, joined_script, script_json, seal_page, vega_bundle
+from gapline.report.page.seal import bundle_file, join_scripts, script_json, seal_page, vega_bundle
 
 TEMPLATE = "<p>{{ policy }}</p><style>{{ style | safe }}</style><b>{{ name }}</b><script>{{ script | safe }}</script>"
 
@@ -28,7 +28,7 @@ def test_the_policy_allows_what_is_hashed_and_nothing_else():
 
 def test_no_text_ends_a_script_element():
     assert "<" not in script_json({"</script>": "<!--"})
-    assert joined_script(["const a = 1;\n", "const b = a;\n"]) == '"use strict";\n{\nconst a = 1;\n\nconst b = a;\n}\n'
+    assert join_scripts(["const a = 1;\n", "const b = a;\n"]) == '"use strict";\n{\nconst a = 1;\n\nconst b = a;\n}\n'
 
 
 @pytest.fixture

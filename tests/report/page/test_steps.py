@@ -24,13 +24,19 @@ def steps_of(study):
     return Steps(study.envelopes, cells, order), cells, order
 
 
+def split(monkeypatch, size):
+    """Look at so many steps together."""
+    monkeypatch.setattr(encode, "AT_ONCE", size)
+    monkeypatch.setattr("gapline.native.slices.AT_ONCE", size)
+
+
 @pytest.mark.parametrize("size", [1, 7, 10_000])
 @pytest.mark.parametrize("budget", [128, None])
 def test_no_letter_of_a_page_depends_on_pieces_or_budget(size, budget, monkeypatch):
     gl.register_kernel("piecewise-log", lambda z, reference: np.log(z / reference), before=5.0, replace=True)
     study = make_study(kernels=("squeezed", "piecewise-log"))
     whole = page_data(study)
-    monkeypatch.setattr(encode, "AT_ONCE", size)
+    split(monkeypatch, size)
     with limited_memory(budget):
         found = page_data(study)
     assert found.head == whole.head
@@ -43,15 +49,14 @@ def test_no_letter_of_a_page_depends_on_pieces_or_budget(size, budget, monkeypat
 
 @pytest.mark.parametrize("size", [1, 4, 7, 10_000])
 def test_every_step_comes_back_on_its_grid(size, monkeypatch):
-    monkeypatch.setattr(encode, "AT_ONCE", size)
+    split(monkeypatch, size)
     study = make_study()
     steps, cells, order = steps_of(study)
     clock = Grid(9, exact=False)
     references = np.full(len(cells.units), 100.0)
     grids = steps.grids([references])
     block = Block()
-    steps.add_times(block, clock)
-    steps.add_objectives(block, grids)
+    steps.add(block, clock, grids)
     found, at = decode(block, block.encode()), 0
     for row in order.tolist():
         time, objective = study.envelopes.steps(row)
@@ -65,14 +70,14 @@ def test_every_step_comes_back_on_its_grid(size, monkeypatch):
     assert at == steps.total
 
 
-def test_a_piece_knows_its_runs_and_where_they_begin(monkeypatch):
-    """Runs of 3, 0, 1 and 4 steps in pieces of 3, one of which begins within a run."""
-    monkeypatch.setattr(encode, "AT_ONCE", 3)
+def test_a_piece_has_whole_runs_and_knows_where_they_begin(monkeypatch):
+    """Runs of 3, 0, 1 and 4 steps in pieces of about 3."""
+    split(monkeypatch, 3)
     runs = [
         {"arm": "a", "instance": "i", "seed": s, "horizon": 9, "trace": [(k, 20.0 - k) for k in range(size)]}
         for s, size in enumerate((3, 0, 1, 4))
     ]
     snapshot = gl.Snapshot.from_values({"i": 5.0}, name="known")
     steps, *_ = steps_of(gl.open_study(gl.Campaign.from_runs(runs), snapshots=[snapshot], draws=10))
-    found = [(piece.run.tolist(), piece.begins.tolist()) for piece in steps.pieces()]
-    assert found == [([0, 0, 0], [0]), ([2, 3, 3], [0, 1]), ([3, 3], [])]
+    found = [(piece.span, piece.run.tolist(), piece.begins.tolist()) for piece in steps.pieces()]
+    assert found == [(slice(0, 4), [0, 0, 0, 2], [0, 3]), (slice(4, 8), [3, 3, 3, 3], [0])]

@@ -1,6 +1,6 @@
 import polars as pl
 
-from gapline.report.paper.two_regime import regime_figure
+from gapline.report.paper.sensitivity import regime_figure
 from report.report_studies import synthetic
 
 

@@ -18,4 +18,4 @@ def test_where_nobody_says_how_runs_ended_nobody_says_that_none_crashed():
     table = health_table(health(campaign, gl.build_envelopes(campaign)), validation="solver")
     ends = {row["arm"].text: (row["crashed or killed"].text, row["unknown end"].text) for row in rows_of(table)}
     assert ends == {"a": ("–", "1"), "b": ("1", "0")}
-    assert "Of 1 runs the source does not say how they ended." in table.notes
+    assert "Of 1 run the source does not say how they ended." in table.notes

@@ -1,4 +1,4 @@
-from gapline.report.tables.ladders import ladder_tables
+from gapline.report.tables.design import ladder_tables
 from gapline.report.writers.latex import to_latex
 from gapline.study.analyse import analyse
 from report.report_studies import rows_of

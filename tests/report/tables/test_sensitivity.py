@@ -1,12 +1,10 @@
 from gapline.report.table import Text
 from gapline.report.tables.sensitivity import pooled_table
-from report.report_studies import rows_of, synthetic, synthetic_analyses
+from report.report_studies import rows_of, synthetic_analyses
 
 
 def pooled():
-    analyses = synthetic_analyses()
-    empties = dict(synthetic().summary.frame.select("arm", "empty").iter_rows())
-    return pooled_table(analyses.metrics, analyses.labels, empties)
+    return pooled_table(synthetic_analyses())
 
 
 def test_berthold_under_a_beaten_reference_is_shown_and_not_ranked():

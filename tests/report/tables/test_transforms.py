@@ -1,8 +1,8 @@
 import gapline as gl
-from gapline.report.analysis_tables import analysis_tables
+from gapline.report.analysis_tables import analysis_tables, study_tables
 from gapline.report.facts import make_statements
 from gapline.report.tables.sensitivity import transform_table
-from gapline.report.write import results_document, study_tables
+from gapline.report.write import results_document
 from study.edge_runs import run
 
 
@@ -11,7 +11,7 @@ def test_each_transform_is_a_part_and_what_reverses_is_named():
     snapshot = gl.Snapshot.from_values({"i": 0.0}, name="zero")
     study = gl.open_study(campaign, snapshots=[snapshot], transform="shift:30")
     analysis = gl.analyse(study, transforms=["shift:5", "shift:0"])
-    table = transform_table(analysis.transforms, against="zero")
+    table = transform_table(analysis)
     assert [heading for heading, _ in table.parts] == [
         "shift:30 (declared)", "shift:5: 1 of 1 panel orderings reverse",
     ]  # fmt: skip

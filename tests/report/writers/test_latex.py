@@ -5,12 +5,11 @@ import subprocess
 import polars as pl
 import pytest
 
-from gapline.report.analysis_tables import analysis_tables
+from gapline.report.analysis_tables import analysis_tables, study_tables
 from gapline.report.facts import heading, make_statements
 from gapline.report.macros import study_macros
-from gapline.report.methods import methods_latex
+from gapline.report.statements.methods import methods_latex
 from gapline.report.table import Column, Table, Text, one_part
-from gapline.report.write import study_tables
 from gapline.report.writers.latex import to_latex
 from gapline.report.writers.latex_text import macro_file
 from gapline.study.analyse import analyse
@@ -47,11 +46,11 @@ def too_wide(log):
 def written(study, analysis):
     """Every macro, and a document with the methods paragraph, every table of report and analysis, and every macro."""
     said = make_statements(study)
-    macros = macro_file(study_macros(study, analysis, said.facts, said.order, said.headline), heading(study))
+    macros = macro_file(study_macros(analysis, said), heading(study))
     tables = {table.name: table for table in [*study_tables(study, analysis, said), *analysis_tables(analysis)]}
     used = "".join(f"\\{name}, " for name in re.findall(r"\\newcommand\{\\(\w+)\}", macros))
     body = "".join(to_latex(table, heading(study)) for table in tables.values())
-    return macros, methods_latex(study, said.facts, said.headline) + body, "\\clearpage\\sloppy\n" + used, tables
+    return macros, methods_latex(said) + body, "\\clearpage\\sloppy\n" + used, tables
 
 
 @needs_latex

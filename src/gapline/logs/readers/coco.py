@@ -5,11 +5,13 @@ relative gaps mean anything. The reader states that reference and changes nothin
 """
 
 import re
+from itertools import chain
 from pathlib import PurePosixPath
 
 from gapline.contract.tables import RunStatus
 from gapline.errors import TraceError
-from gapline.logs.lines import EventColumns, EventList, shown
+from gapline.logs.events import EventList
+from gapline.logs.lines import shown
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader, SourceReference
 from gapline.logs.readers.info_index import Block, index_writer, read_blocks
 
@@ -43,7 +45,9 @@ def read(log: LogFile) -> Found:
             hint="--format iohprofiler",
         )
     else:
-        _read_index(log, found)
+        seen: dict[str, int] = {}
+        for block in read_blocks(log, found):
+            _read_runs(log, found, block, seen)
     if not found.runs:
         raise TraceError(
             f"{log.path}: expected an index with funcId, DIM and runs such as '1:500|2.3e-09', got {shown(log.head)}",
@@ -51,12 +55,6 @@ def read(log: LogFile) -> Found:
         )
     found.notes.append(SHIFT_NOTE)
     return found
-
-
-def _read_index(log: LogFile, found: Found) -> None:
-    seen: dict[str, int] = {}
-    for block in read_blocks(log, found):
-        _read_runs(log, found, block, seen)
 
 
 def _read_runs(log: LogFile, found: Found, block: Block, seen: dict[str, int]) -> None:
@@ -71,7 +69,8 @@ def _read_runs(log: LogFile, found: Found, block: Block, seen: dict[str, int]) -
             if opened is not None:
                 certified &= b" - Fref " not in opened.head[:1000]
                 tables.append(_read_table(opened, found, table, log.path))
-                _refuse_cut(opened, found, f"{log.path} ({name})")
+                if opened.cut:
+                    found.refuse_cut(f"{log.path} ({name})")
     # Asked for one by one, because a table that the index accounts for is not refused in a folder.
     if any([_has_rows(log, stem + suffix) for suffix in _BESIDE_IT if stem]):  # noqa: C419
         found.notes.append(LEFT_OUT_NOTE)
@@ -82,7 +81,9 @@ def _read_runs(log: LogFile, found: Found, block: Block, seen: dict[str, int]) -
             found.problems.append(f"{where}: expected {len(runs)} runs in {table!r}, got {len(events)}")
     for index, (instance, evaluations) in enumerate(runs):
         parts = [events[index] for events in tables if index < len(events)]
-        merged = EventList(found.problems, EventColumns(event for part in parts for event in part.events))
+        merged = EventList(found.problems)
+        for event in chain.from_iterable(parts):
+            merged.append(event)
         name = f"f{function}-d{dimension}-i{instance}"
         ended = RunStatus.FINISHED if evaluations is not None else RunStatus.KILLED
         found.runs.append(
@@ -110,11 +111,6 @@ def _has_rows(log: LogFile, name: str) -> bool:
         return opened is not None and any(line.strip() and not line.startswith("%") for _, line in opened.lines())
 
 
-def _refuse_cut(table: LogFile, found: Found, where: str) -> None:
-    if table.cut:
-        found.problems.append(f"{where}: expected a whole compressed file, got one that ends early")
-
-
 def _read_table(table: LogFile, found: Found, name: str, index: str) -> list[EventList]:
     """Return the events of every run of a table; a header opens the next run, and so do evaluations that restart."""
     runs: list[EventList] = []
@@ -131,7 +127,7 @@ def _read_table(table: LogFile, found: Found, name: str, index: str) -> list[Eve
             found.refuse(where, "evaluations and the best value in column 3", line)
             continue
         # The first evaluation may stand twice, as a record and as a row of its own: only a fall back to 1 is a restart.
-        if not runs or (cells[0] == "1" and runs[-1].events and runs[-1].events.last_time() > 1):
+        if not runs or (cells[0] == "1" and runs[-1] and runs[-1][len(runs[-1]) - 1].time > 1):
             runs.append(EventList(found.problems))
         runs[-1].add(cells[0], cells[2], where=where)
     return runs

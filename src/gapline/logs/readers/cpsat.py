@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from gapline.contract.tables import Proof, RunStatus
 from gapline.errors import TraceError
-from gapline.logs.lines import EventList, parse_number
+from gapline.logs.events import EventList
+from gapline.logs.lines import parse_number
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader
 
 _START = "Starting CP-SAT solver"

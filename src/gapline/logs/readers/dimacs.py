@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,8 @@ from numpy.typing import NDArray
 from gapline.contract.number_limits import EXACT
 from gapline.contract.tables import RunStatus
 from gapline.errors import TraceError
-from gapline.logs.lines import EventList, log_lines, parse_number, shown, torn_line
+from gapline.logs.events import EventList
+from gapline.logs.lines import log_lines, parse_number, shown, torn_line
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader, SourceReference
 
 
@@ -58,30 +58,11 @@ def _looks_like(_path: str, head: bytes) -> bool:
 
 @dataclass(slots=True)
 class _Section:
-    """One run of a file: its header lines, the integral line after its rows included, and the events of its rows.
+    """One run of a file: the events of its rows, and its header lines, the integral line after its rows included."""
 
-    Most runs are one block of plain rows: then `plain` has their objectives and times, and there are no events.
-    """
-
+    events: EventList
     header: dict[str, tuple[int, str]] = field(default_factory=dict)
     has_table: bool = False
-    plain: list[NDArray[np.float64]] | None = None
-    events: EventList | None = None
-
-    def all_events(self, problems: list[str]) -> EventList:
-        """Return the events, to which others may be added."""
-        if self.events is None:
-            self.events = EventList(problems)
-            if self.plain is not None:
-                self.events.events.add_valid(self.plain[1], self.plain[0])
-        return self.events
-
-    def columns(self) -> dict[str, Any]:
-        """Return the columns of a `FoundRun`."""
-        if self.events is not None:
-            return self.events.columns()
-        objective, time = self.plain or (np.empty(0), np.empty(0))
-        return {"time": time, "objective": objective}
 
     def ends_before(self, name: str) -> bool:
         """Say whether a header line belongs to the next run: after rows or after an integral, or an instance again."""
@@ -102,14 +83,14 @@ def _read(log: LogFile) -> Found:
 
 def _sections(log: LogFile, found: Found) -> Iterator[_Section]:
     """Cut a file into runs, block by block."""
-    current, line, in_rows = _Section(), 1, False
+    current, line, in_rows = _Section(EventList(found.problems)), 1, False
     for block in log.blocks():
         at = 0
         while at < len(block):
             if in_rows:
                 end = _end_of_rows(block, at)
                 if at < end:
-                    _read_rows(block[at:end], current, line, log.path, found)
+                    _read_rows(block[at:end], current.events, line, log.path, found)
                 in_rows = end == len(block)
             else:
                 table = block.find(_TABLE, at)
@@ -118,7 +99,7 @@ def _sections(log: LogFile, found: Found) -> Iterator[_Section]:
                     name = key.strip().lower()
                     if current.ends_before(name):
                         yield current
-                        current = _Section()
+                        current = _Section(EventList(found.problems))
                     # A number that the file's end cut short is not the number that was meant.
                     if whole:
                         current.header[name] = (line + offset - 1, value.strip())
@@ -126,7 +107,7 @@ def _sections(log: LogFile, found: Found) -> Iterator[_Section]:
                 in_rows = table >= 0
                 if in_rows and current.has_table:
                     yield current
-                    current = _Section()
+                    current = _Section(EventList(found.problems))
                 current.has_table |= in_rows
             line += block.count(b"\n", at, end)
             at = end
@@ -156,7 +137,7 @@ def _read_section(section: _Section, path: str, found: Found) -> FoundRun:
     passmark = _number(header, "passmark single thread benchmark", path, found)
     seed = _number(header, "seed", path, found)
     run = FoundRun(
-        **section.columns(),
+        **section.events.columns(),
         # The controller stamps solutions as they arrive.
         clock="wall",
         arm=header["competitor"][1] or None if "competitor" in header else None,
@@ -187,16 +168,11 @@ def _threshold(header: dict[str, tuple[int, str]], best_known: float) -> float:
     return base / best_known
 
 
-def _read_rows(rows: bytes, section: _Section, first_line: int, path: str, found: Found) -> None:
+def _read_rows(rows: bytes, events: EventList, first_line: int, path: str, found: Found) -> None:
     # Plain rows, which almost all are, go in bulk; one odd cell sends the block to the careful way below.
     columns = parse_decimal_rows(rows, columns=3, wanted=[0, 2])
-    is_plain = columns is not None and max(column.max() for column in columns) < EXACT
-    if is_plain and section.plain is None and section.events is None:
-        section.plain = columns
-        return
-    events = section.all_events(found.problems)
-    if columns is not None and is_plain:
-        events.events.add_valid(columns[1], columns[0])
+    if columns is not None and max(column.max() for column in columns) < EXACT:
+        events.add_valid(columns[1], columns[0])
         return
     torn_at = torn_line(rows)
     for offset, text in log_lines(rows):

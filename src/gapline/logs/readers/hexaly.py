@@ -6,7 +6,8 @@ from itertools import pairwise
 
 from gapline.contract.tables import Proof
 from gapline.errors import TraceError
-from gapline.logs.lines import EventList, Levels, parse_number, shown
+from gapline.logs.events import EventList, Levels
+from gapline.logs.lines import parse_number, shown
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader
 
 _EVENT = re.compile(r"\s*\[\s*([0-9.,]+)\s*sec,\s*[0-9]+\s*itr\s*\]:\s*(.*)", re.ASCII)
@@ -118,7 +119,7 @@ def _close(found: Found, solve: _Solve, path: str, banner: dict[str, str]) -> No
             hint="a lexicographic mix has no single objective: export the traces as CSV with a declared one",
         )
     # A row shows the best so far: with displays every ten seconds it may be that much older than its stamp.
-    steps = (after - before for before, after in pairwise(solve.events.events.values("time")))
+    steps = (after - before for before, after in pairwise(solve.events.values("time")))
     widest = max((step for step in steps if step > 1), default=1.0)
     if solve.bound is not None and solve.performed is not None:
         solve.events.add_bound(solve.performed, solve.bound)

@@ -3,14 +3,11 @@
 import re
 
 from gapline.errors import TraceError
-from gapline.logs.lines import EventList, file_name, log_lines, parse_number, shown
+from gapline.logs.events import EventList
+from gapline.logs.lines import file_name, log_lines, parse_number, shown
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader
 
 _ROW = re.compile(rb"[^;\r\n]+;[+-]?[0-9]+;[^;\r\n]+;[^;\r\n]+\r?(?:\n|\Z)")
-
-
-def _looks_like(_path: str, head: bytes) -> bool:
-    return _ROW.match(head) is not None
 
 
 def _read(log: LogFile) -> Found:
@@ -50,4 +47,6 @@ def _read(log: LogFile) -> Found:
     return found.numbered()
 
 
-READER = Reader("hgs", "search progress of HGS-CVRP (.PG.csv), CPU clock", _looks_like, _read)
+READER = Reader(
+    "hgs", "search progress of HGS-CVRP (.PG.csv), CPU clock", lambda _path, head: _ROW.match(head) is not None, _read
+)

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from gapline.contract.tables import RunStatus, VerdictCode
 from gapline.errors import TraceError
-from gapline.logs.lines import EventList, shown
+from gapline.logs.events import EventList
+from gapline.logs.lines import shown
 from gapline.logs.loose_json import as_float, as_name, decode_json
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader
 from gapline.logs.readers.info_index import Block, index_writer, read_blocks
@@ -117,7 +118,7 @@ def _read_older(log: LogFile, found: Found, seen: dict[str, int]) -> None:
 
 def _direction(segments: list[EventList], found: Found) -> bool | None:
     """Say whether best-so-far rises: an index of the first years does not state what is better."""
-    values = [events.events.whole("objective") for events in segments if events.events]
+    values = [events.rows()["objective"] for events in segments if events]
     moves = [float(column[-1] - column[0]) for column in values]
     found.notes.append(SENSE_NOTE)
     return None if not any(moves) else max(moves, key=abs) > 0
@@ -185,10 +186,10 @@ def _read_scenario(
 def _evaluations(run: dict[str, Any], events: EventList, columns: _Columns) -> float | None:
     """Return how many were made: older indexes count up to the best alone, the table ends with the last one."""
     stated = as_float(run.get("evals"))
-    if columns.seconds is not None or not events.events:
+    if columns.seconds is not None or not events:
         return stated
     # The number first: a stamp that is NaN is never greater.
-    return max(chain([stated or 0.0], events.events.values("time")))
+    return max(chain([stated or 0.0], events.values("time")))
 
 
 def _add_best(events: EventList, run: dict[str, Any], where: str, *, maximised: bool) -> None:
@@ -197,13 +198,14 @@ def _add_best(events: EventList, run: dict[str, Any], where: str, *, maximised: 
     value, evaluations = (as_float(best.get(name)) if isinstance(best, dict) else None for name in ("y", "evals"))
     if value is None or evaluations is None or evaluations < 0:
         return
-    for place, (time, objective, verdict, *more) in enumerate(events.events):
+    for place, event in enumerate(events):
         # The table prints ten decimals, the index all of them: one candidate, not a second one that is a little better.
-        if time == evaluations and verdict == VerdictCode.VALID and math.isclose(objective, value, abs_tol=1e-9):
-            events.events[place] = (time, value, verdict, *more)
+        is_valid = event.time == evaluations and event.verdict == VerdictCode.VALID
+        if is_valid and math.isclose(event.objective, value, abs_tol=1e-9):
+            events[place] = event._replace(objective=value)
             return
     sign = -1.0 if maximised else 1.0
-    valid = (sign * objective for _, objective, verdict, *_ in events.events if verdict == VerdictCode.VALID)
+    valid = (sign * event.objective for event in events if event.verdict == VerdictCode.VALID)
     if sign * value < min(valid, default=math.inf):
         events.add(evaluations, value, where=where)
 
@@ -229,13 +231,13 @@ def _read_table(table: LogFile, found: Found, where: str) -> tuple[list[EventLis
         if len(cells) <= needed:
             found.refuse(f"{where}:{number}", f"{needed + 1} columns", line)
             continue
-        if not runs or (runs[-1].events and cells[columns.evaluations] in ("1", "1.0")):
+        if not runs or (runs[-1] and cells[columns.evaluations] in ("1", "1.0")):
             runs.append(EventList(found.problems))
         stamp = cells[columns.evaluations if columns.seconds is None else columns.seconds]
         runs[-1].add(stamp, cells[columns.objective], where=f"{where}:{number}")
     # Of one that is given on its own the import says so.
     if table.cut and where != table.path:
-        found.problems.append(f"{where}: expected a whole compressed file, got one that ends early")
+        found.refuse_cut(where)
     return runs, columns
 
 

@@ -4,7 +4,8 @@ import re
 from pathlib import PurePosixPath
 
 from gapline.errors import TraceError
-from gapline.logs.lines import EventList, file_name, parse_number, shown
+from gapline.logs.events import EventList
+from gapline.logs.lines import file_name, parse_number, shown
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader
 
 _IMPROVED = re.compile(r"(?:\*\s*|Run )[0-9]+:\s*Cost = (\S+?),(?: .*?,)? ?Time = (\S+) sec\.", re.ASCII)

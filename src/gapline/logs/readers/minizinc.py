@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from gapline.contract.tables import Proof, RunStatus
 from gapline.errors import TraceError
-from gapline.logs.lines import EventList, parse_number
+from gapline.logs.events import EventList
+from gapline.logs.lines import parse_number
 from gapline.logs.loose_json import as_float, json_lines
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader
 
@@ -58,6 +59,7 @@ class _Search:
     resolution: float = 0.0
     objective: tuple[int, str] | None = None
     stated: str | float | None = None
+    stats_follow: bool = False
     time: str | None = None
     has_text: bool = False
     ended_at: float | None = None
@@ -65,6 +67,21 @@ class _Search:
     @property
     def is_closed(self) -> bool:
         return self.status is not None
+
+    def note_statistic(self, name: str, value: str | float) -> None:
+        """Take a statistic; an objective is that of the next solution, or of the last one where that has none yet.
+
+        Statistics come again and again: the last before a solution are its own, and the first behind it where a solver
+        prints them there.
+        """
+        self.statistics[name] = value
+        if name != "objective" or self.is_closed:
+            return
+        last = self.solutions[-1] if self.solutions else None
+        if last is not None and last.objective is None and not self.has_text:
+            self.stats_follow, last.objective = True, value
+        elif not self.stats_follow:
+            self.stated = value
 
 
 def _looks_like(_path: str, head: bytes) -> bool:
@@ -76,7 +93,7 @@ def _looks_like(_path: str, head: bytes) -> bool:
 def _read(log: LogFile) -> Found:
     found = Found()
     is_stream = _STREAM.match(log.head[: 64 * 1024]) is not None
-    searches = list(_apart(_read_stream(log, found) if is_stream else _read_text(log, found)))
+    searches = list(_split_by_clock(_read_stream(log, found) if is_stream else _read_text(log, found)))
     if not searches:
         raise TraceError(
             f"{log.path}: expected MiniZinc's output, got no solution, no status and no statistics",
@@ -87,7 +104,7 @@ def _read(log: LogFile) -> Found:
     return found.numbered()
 
 
-def _apart(searches: Iterable[_Search]) -> Iterator[_Search]:
+def _split_by_clock(searches: Iterable[_Search]) -> Iterator[_Search]:
     """Yield the searches; one that met its limit may print no end, but the clock of the next one starts at 0 again."""
     for search in searches:
         first, latest = 0, 0.0
@@ -123,9 +140,9 @@ def _read_text(log: LogFile, found: Found) -> list[_Search]:
 
 def _read_text_line(search: _Search, text: str, where: str) -> None:
     if text == SEPARATOR:
-        objective = search.objective[1] if search.objective else None
+        objective = search.objective[1] if search.objective else search.stated
         search.solutions.append(_Solution(where, search.time, objective))
-        search.objective, search.time, search.has_text = None, None, False
+        search.objective, search.stated, search.time, search.has_text = None, None, None, False
     elif end := _END.fullmatch(text):
         search.status, search.proof = _STATUSES.get(end[1], RunStatus.UNKNOWN), _PROVEN.get(end[1])
         search.has_text = False
@@ -140,11 +157,7 @@ def _read_text_line(search: _Search, text: str, where: str) -> None:
         else:
             search.time = elapsed[1]
     elif statistic := _STATISTIC.match(text):
-        name, value = statistic[1], statistic[2].strip().strip('"')
-        search.statistics[name] = value
-        # Statistics come again and again: the last before a solution are its own.
-        if name == "objective" and not search.is_closed and (search.objective or (len(_RANK),))[0] == len(_RANK):
-            search.objective = (len(_RANK), value)
+        search.note_statistic(statistic[1], statistic[2].strip().strip('"'))
     elif text.startswith("% Time limit exceeded"):
         search.timed_out = True
     else:
@@ -200,9 +213,7 @@ def _read_message(search: _Search, kind: str, message: dict[str, object], where:
         statistics = message.get("statistics")
         for name, value in statistics.items() if isinstance(statistics, dict) else ():
             if isinstance(value, str | float):
-                search.statistics[name] = value
-                # The last before a solution are its own, as in the text.
-                search.stated = value if name == "objective" and not search.is_closed else search.stated
+                search.note_statistic(name, value)
     elif kind == "error":
         search.status = RunStatus.CRASHED
     elif kind in ("comment", "warning") and "Time limit exceeded" in str(message)[:400]:

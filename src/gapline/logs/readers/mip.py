@@ -9,7 +9,8 @@ from typing import Any
 from gapline.contract.number_limits import INFINITE
 from gapline.contract.tables import RunStatus, VerdictCode
 from gapline.errors import TraceError
-from gapline.logs.lines import Event, EventList, Lines, shown
+from gapline.logs.events import EventList
+from gapline.logs.lines import Lines, shown
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader
 from gapline.logs.readers.mip_closing import Closing, ask_miplog, exact_number, read_closing, read_version
 from gapline.logs.readers.mip_rows import Number, Row, Stamped, progress_rows, read_printed, stamp_rows
@@ -27,10 +28,6 @@ _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]{1,20},[0-9]{1,20}(?:[eE][+-]?[0-9]{1,4}
 BETTER_THAN_FINAL = "better than the final objective"
 
 
-def _looks_like(_path: str, head: bytes) -> bool:
-    return BANNER.search(head) is not None
-
-
 def _read(log: LogFile) -> Found:
     found = Found()
     # Not by `log.lines()`: all of it is held, so it has to be within the limit of what may be.
@@ -38,7 +35,10 @@ def _read(log: LogFile) -> Found:
     text = list(lines)
     if lines.torn_at and not _WHOLE.search(text[-1][1].rstrip()):
         found.refuse_torn(f"{log.path}:{lines.torn_at}", text.pop()[1])
-    _refuse_commas(text, found, log.path)
+    for number, line in text:
+        # Numbers such as `-1,0641e+05`, as some locales print them, are not read.
+        if "," in line and (written := _DECIMAL_COMMA.search(line)):
+            found.refuse(f"{log.path}:{number}", "numbers with a decimal point", written[0])
     solves = split_solves(text)
     if not any(solve.solver for solve in solves):
         first = next((line for solve in solves for _, line in solve.lines if line.strip()), "")
@@ -52,26 +52,19 @@ def _read(log: LogFile) -> Found:
         found.runs.append(run)
         # The clock of a multi-objective solve runs on from one objective to the next.
         end = closing.end or 0.0 if solve.objective else 0.0
-    _tell_apart(found, solves)
+    _name_by_settings(found, solves)
     return found.numbered("solve")
 
 
-def _refuse_commas(lines: list[tuple[int, str]], found: Found, path: str) -> None:
-    """Name the lines with numbers such as `-1,0641e+05`, as some locales print them: they are not read."""
-    for number, line in lines:
-        if "," in line and (written := _DECIMAL_COMMA.search(line)):
-            found.refuse(f"{path}:{number}", "numbers with a decimal point", written[0])
-
-
 def _read_solve(solve: Solve, found: Found, log: LogFile, *, cut: bool, start: float) -> tuple[FoundRun, Closing]:
-    told = ask_miplog(solve)
-    closing = read_closing(solve, told, cut=cut)
+    facts = ask_miplog(solve)
+    closing = read_closing(solve, facts, cut=cut)
     rows = list(progress_rows(solve.solver or "", solve.lines))
     # A table of a version that is not known here may be known to miplog.
     if not any(row.primal or row.dual for row in rows):
-        rows += _rows_of_miplog(told, solve.lines[0][0])
+        rows += _rows_of_miplog(facts, solve.lines[0][0])
     if solve.solver == "cbc":
-        rows = _upright(solve, rows, closing.value)
+        rows = _in_model_sense(solve, rows, closing.value)
         closing = _with_search_end(closing, rows)
         rows = [row for row in rows if not row.is_final]
     final, bound, end, status, claim = closing
@@ -92,7 +85,7 @@ def _read_solve(solve: Solve, found: Found, log: LogFile, *, cut: bool, start: f
         events.add_bound(_not_before(end, events), bound.value)
     notes = (UNTIMED_NOTE, bool(taken.untimed)), (OBJECTIVES_NOTE, (solve.objective or 0) > 1)
     found.notes += [note for note, is_due in notes if is_due and note not in found.notes]
-    version, problem = read_version(solve, told), told.get("problem")
+    version, problem = read_version(solve, facts), facts.get("problem")
     instance = solve.instance or (problem if isinstance(problem, str) and problem else None)
     run = FoundRun(
         **events.columns(),
@@ -118,7 +111,7 @@ def _read_solve(solve: Solve, found: Found, log: LogFile, *, cut: bool, start: f
     return run, closing
 
 
-def _upright(solve: Solve, rows: list[Row], final: Number | None) -> list[Row]:
+def _in_model_sense(solve: Solve, rows: list[Row], final: Number | None) -> list[Row]:
     """Give the rows of CBC the sign of the model: some versions maximise by minimising the negative, and print that.
 
     The final objective and the root relaxation are printed in the sense of the model.
@@ -175,7 +168,7 @@ def _negated(number: Number | None) -> Number | None:
     return None if number is None else number._replace(value=-number.value)
 
 
-def _tell_apart(found: Found, solves: list[Solve]) -> None:
+def _name_by_settings(found: Found, solves: list[Solve]) -> None:
     """Name the arms of solves that are otherwise the same run by those of their parameters that differ."""
     by_identity: dict[tuple[str | None, ...], list[int]] = {}
     for place, run in enumerate(found.runs):
@@ -193,9 +186,9 @@ def _tell_apart(found: Found, solves: list[Solve]) -> None:
         found.notes.append(SETTINGS_NOTE)
 
 
-def _rows_of_miplog(told: Mapping[str, Any], line: int) -> list[Row]:
+def _rows_of_miplog(facts: Mapping[str, Any], line: int) -> list[Row]:
     """Return miplog's own rows, for a table that is not read here."""
-    progress = told.get("progress") or {}
+    progress = facts.get("progress") or {}
     columns = [progress.get(name) or [] for name in ("time_seconds", "primal", "dual", "event")]
     rows = []
     for *numbers, event in zip(*columns, strict=False):
@@ -286,7 +279,7 @@ def _settle_bound(events: EventList, taken: _Taken, final: Number | None, sense:
     for index, row in taken.bounds.items():
         if final is None or sign * row.value > sign * final.value:
             if final is not None and row.may_be(final.value):
-                events.events[index] = Event._make(events.events[index])._replace(bound=final.value)
+                events[index] = events[index]._replace(bound=final.value)
             elif abs(row.value) < INFINITE:
                 known.append(row)
     # The coarsest of all prints that may be the best.
@@ -307,20 +300,20 @@ def _settle_final(
     if final is None:
         return None if best is None else best.unit
     sign = -1.0 if sense == "max" else 1.0
-    for index, event in enumerate(map(Event._make, events.events)):
+    for index, event in enumerate(events):
         if event.verdict != VerdictCode.VALID or sign * event.objective >= sign * final.value:
             continue
         # Rows have five to ten digits: what is better by less than the fourth is the same solution.
         if abs(event.objective - final.value) > max(1e-4 * abs(event.objective), 1e-9):
-            events.events[index] = event._replace(verdict=VerdictCode.INVALID, reason=BETTER_THAN_FINAL)
+            events[index] = event._replace(verdict=VerdictCode.INVALID, reason=BETTER_THAN_FINAL)
             events.problems.append(
                 f"{where}: expected no incumbent better than the final {final.value:.15g}, got {event.objective:.15g}"
             )
         elif final.unit < taken.prints[index].unit or not final.may_be(event.objective):
-            events.events[index] = event._replace(objective=final.value)
+            events[index] = event._replace(objective=final.value)
     if best is not None and (best.may_be(final.value) or final.may_be(best.value)):
         if final.unit < best.unit and taken.best is not None:
-            events.events[taken.best] = Event(*events.events[taken.best])._replace(objective=final.value)
+            events[taken.best] = events[taken.best]._replace(objective=final.value)
         return min(final.unit, best.unit)
     if (best is None or sign * final.value < sign * best.value) and end is not None:
         events.add(_not_before(end, events), final.value, where=where)
@@ -330,9 +323,12 @@ def _settle_final(
 
 def _not_before(end: float, events: EventList) -> float:
     """Return the stated end, or the last stamp where rounding made that one later."""
-    return max([end, *(time for time, *_ in events.events if math.isfinite(time))])
+    return max([end, *filter(math.isfinite, events.values("time"))])
 
 
 READER = Reader(
-    "mip", "logs of SCIP, Gurobi, HiGHS, CPLEX, Xpress, COPT, CBC, Mosek (needs gapline[mip])", _looks_like, _read
+    "mip",
+    "logs of SCIP, Gurobi, HiGHS, CPLEX, Xpress, COPT, CBC, Mosek (needs gapline[mip])",
+    lambda _path, head: BANNER.search(head) is not None,
+    _read,
 )

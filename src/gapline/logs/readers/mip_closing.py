@@ -113,7 +113,7 @@ def ask_miplog(solve: Solve) -> Mapping[str, Any]:
         text = f"{_USUAL_BANNERS[solve.solver]}\n{text}"
     try:
         # miplog 0.2 cuts lines by bytes and panics inside a character that has several.
-        told = miplog.parse_text(text.encode("ascii", "replace").decode("ascii"))
+        facts = miplog.parse_text(text.encode("ascii", "replace").decode("ascii"))
     except ValueError:
         return {}
     except BaseException as error:
@@ -121,22 +121,24 @@ def ask_miplog(solve: Solve) -> Mapping[str, Any]:
         if type(error).__name__ != "PanicException":
             raise
         return {}
-    return told if isinstance(told, dict) and told.get("solver") == solve.solver else {}
+    return facts if isinstance(facts, dict) and facts.get("solver") == solve.solver else {}
 
 
-def read_version(solve: Solve, told: Mapping[str, Any]) -> str | None:
+def read_version(solve: Solve, facts: Mapping[str, Any]) -> str | None:
     """Return the version of the solver: miplog's, or that of a banner that it does not know."""
-    version = told.get("version")
+    version = facts.get("version")
     if isinstance(version, str) and version != _NO_VERSION:
         return version
     printed = _VERSION.search(solve.banner or "")
     return printed[0] if printed else None
 
 
-def read_closing(solve: Solve, told: Mapping[str, Any], *, cut: bool = False) -> Closing:
-    """Read how a solve ended from its closing lines, and from what miplog says of it (`told`)."""
-    bounds, timing, termination = (told.get(name) or {} for name in ("bounds", "timing", "termination"))
-    if termination.get("status") == Proof.OPTIMAL and not _states_optimum(solve):
+def read_closing(solve: Solve, facts: Mapping[str, Any], *, cut: bool = False) -> Closing:
+    """Read how a solve ended from its closing lines, and from what miplog says of it (`facts`)."""
+    bounds, timing, termination = (facts.get(name) or {} for name in ("bounds", "timing", "termination"))
+    proof = _OPTIMAL.get(solve.solver or "")
+    is_stated = proof is not None and any(proof.match(line) for _, line in solve.lines)
+    if termination.get("status") == Proof.OPTIMAL and not is_stated:
         termination = {}
     printed = _printed(solve)
     value, bound, end = (printed.get(kind) for kind in ("value", "bound", "end"))
@@ -156,11 +158,6 @@ def read_closing(solve: Solve, told: Mapping[str, Any], *, cut: bool = False) ->
         bound = value
     value, bound = (None if number is None or abs(number.value) >= INFINITE else number for number in (value, bound))
     return Closing(value, bound, moment, status, claim)
-
-
-def _states_optimum(solve: Solve) -> bool:
-    statement = _OPTIMAL.get(solve.solver or "")
-    return statement is not None and any(statement.match(line) for _, line in solve.lines)
 
 
 def _printed(solve: Solve) -> dict[str, Number]:

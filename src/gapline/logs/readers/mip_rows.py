@@ -278,26 +278,26 @@ def read_mosek(line: str, number: int) -> Row | None:
     return None if stamp is None else Row(number, stamp, read_printed(tokens[4]), read_printed(tokens[5]))
 
 
-_TABLES: dict[str, Callable[[str, int], Row | None]] = {
-    "gurobi": read_gurobi,
-    "highs": read_highs,
-    "cplex": read_cplex,
-    "xpress": read_xpress,
-    "copt": read_copt,
-    "mosek": read_mosek,
+# What reads the lines of one solve: some tables have something to remember from one line to the next.
+_TABLES: dict[str, Callable[[], Callable[[str, int], Row | None]]] = {
+    "scip": ScipTable,
+    "cbc": CbcTable,
+    "gurobi": lambda: read_gurobi,
+    "highs": lambda: read_highs,
+    "cplex": lambda: read_cplex,
+    "xpress": lambda: read_xpress,
+    "copt": lambda: read_copt,
+    "mosek": lambda: read_mosek,
 }
 
 
 def progress_rows(solver: str, lines: list[tuple[int, str]]) -> Iterator[Row]:
     """Yield the progress lines of one solve in the order of the log."""
-    tables = {"scip": ScipTable, "cbc": CbcTable}
-    read_row = tables[solver]() if solver in tables else _TABLES.get(solver)
-    if read_row is None:
-        return
-    for number, line in lines:
-        row = read_row(line, number) if len(line) <= MOST_ROW else None
-        if row is not None:
-            yield row
+    if solver not in _TABLES:
+        return iter(())
+    read_row = _TABLES[solver]()
+    rows = (read_row(line, number) for number, line in lines if len(line) <= MOST_ROW)
+    return (row for row in rows if row is not None)
 
 
 def stamp_rows(rows: list[Row], *, end: float | None, start: float = 0.0) -> list[Stamped]:

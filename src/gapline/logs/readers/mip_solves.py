@@ -69,17 +69,18 @@ _ENDS = (
     "MIP status ", "Optimizer terminated.", "Model is infeasible", "Total (root+branch&cut) =",
     "Cbc0001I Search completed", "Cbc0005I Partial search", "Problem is infeasible",
 )  # fmt: skip
-_INSTANCES = (
-    re.compile(r"Read (?:MPS|LP|REW|RLP) format model from file (.{1,500})"),
-    re.compile(r"read problem <(.{1,500})>"),
-    re.compile(r"Problem '(.{1,500})' read"),
-    re.compile(r"Reading Problem (\S{1,200})"),
-    re.compile(r"(?:MIP|LP) (\S{1,200}) has [0-9]{1,12} rows"),
-    re.compile(r"command line - \S{1,300} (\S{1,300}\.(?:mps|lp)(?:\.gz)?)\b"),
-    re.compile(r"Reading from '(.{1,500})'"),
-    re.compile(r"Open file '(.{1,500})'"),
-    re.compile(r"@01 (\S{1,500})"),
-    re.compile(r"(?:Minim|Maxim)izing MI\w{2,4} (?!using |noname)(\S{1,200})"),
+# The first that fits counts.
+_INSTANCE = re.compile(
+    r"Read (?:MPS|LP|REW|RLP) format model from file (.{1,500})"
+    r"|read problem <(.{1,500})>"
+    r"|Problem '(.{1,500})' read"
+    r"|Reading Problem (\S{1,200})"
+    r"|(?:MIP|LP) (\S{1,200}) has [0-9]{1,12} rows"
+    r"|command line - \S{1,300} (\S{1,300}\.(?:mps|lp)(?:\.gz)?)\b"
+    r"|Reading from '(.{1,500})'"
+    r"|Open file '(.{1,500})'"
+    r"|@01 (\S{1,500})"
+    r"|(?:Minim|Maxim)izing MI\w{2,4} (?!using |noname)(\S{1,200})"
 )
 _PARAMETER = re.compile(
     r"(?:Set parameter|Changed value of parameter) (\w{1,60}) to (?:value )?(.{1,200})"
@@ -247,8 +248,8 @@ def _read_header(solve: Solve, line: str) -> None:
 
 
 def _read_facts(solve: Solve, line: str) -> None:
-    if named := _first(_INSTANCES, line):
-        solve.instance = bare_name(named)
+    if named := _INSTANCE.match(line):
+        solve.instance = bare_name(next(filter(None, named.groups())))
     if parameter := _PARAMETER.match(line):
         name, value = filter(None, parameter.groups())
         solve.parameters[name] = value.strip()
@@ -275,10 +276,6 @@ def _read_facts(solve: Solve, line: str) -> None:
         solve.relaxation = relaxation[1]
     if (limit := _LIMIT_CHANGED.match(line)) and not _value(solve.parameters, _LIMITS):
         solve.parameters["seconds"] = limit[1]
-
-
-def _first(patterns: tuple[re.Pattern[str], ...], line: str) -> str | None:
-    return next((match[1] for pattern in patterns if (match := pattern.match(line))), None)
 
 
 def _value(parameters: dict[str, str], names: tuple[str, ...]) -> str:

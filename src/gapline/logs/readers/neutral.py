@@ -40,10 +40,6 @@ def _form(head: bytes) -> str | None:
     return "csv" if is_neutral(header_names(first)) else None
 
 
-def _looks_like(_path: str, head: bytes) -> bool:
-    return _form(head) is not None or begins_a_run(head)
-
-
 def _read(log: LogFile) -> Found:
     if begins_a_run(log.head):
         return _read_recording(log)
@@ -58,8 +54,7 @@ def _read(log: LogFile) -> Found:
     content = log.content(end if torn else None) if form in ("csv", "jsonl") else log.file() or log.data
     pieces = read_pieces(content, form=form, source=log.path, dialect=log.dialect)
     first = next(pieces)
-    columns = first.table.columns if first.heads is None else first.names
-    stated = {name.strip().lower() for name in columns} | log.dialect.columns.keys()
+    stated = {name.strip().lower() for name in first.table.columns} | log.dialect.columns.keys()
     silent = [name for name in RUN_KEY if name not in stated]
     if len(silent) == len(RUN_KEY) and first.table.height == 0:
         # Columns without rows, in a file of its own: a run that found nothing.
@@ -123,11 +118,7 @@ def _torn_at(log: LogFile, found: Found) -> int | None:
 
 def _placed(piece: Cells, names: list[str]) -> Cells:
     """Return a piece with columns that its file does not have."""
-    columns = [pl.lit(_PLACEHOLDER[name]).alias(name) for name in names]
-    if piece.heads is None:
-        return piece._replace(table=piece.table.with_columns(columns))
-    heads = piece.heads._replace(table=piece.heads.table.with_columns(columns))
-    return piece._replace(heads=heads, names=[*piece.names, *names])
+    return piece._replace(table=piece.table.with_columns(pl.lit(_PLACEHOLDER[name]).alias(name) for name in names))
 
 
 def _split(campaign: Campaign, silent: list[str], found: Found) -> None:
@@ -157,4 +148,9 @@ def _split(campaign: Campaign, silent: list[str], found: Found) -> None:
         found.runs.append(run)
 
 
-READER = Reader("neutral", "gapline's own traces: CSV, JSONL, Parquet, Arrow", _looks_like, _read)
+READER = Reader(
+    "neutral",
+    "gapline's own traces: CSV, JSONL, Parquet, Arrow",
+    lambda _path, head: _form(head) is not None or begins_a_run(head),
+    _read,
+)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from gapline.errors import TraceError
-from gapline.logs.lines import EventList, Telling, parse_number, shown
+from gapline.logs.events import EventList
+from gapline.logs.lines import LineFilter, parse_number, shown
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader
 
 # runsolver --timestamp puts `CPU/wall<TAB>` before each line.
@@ -21,7 +22,7 @@ _STATUS_BYTES = re.compile(
 )
 _TIME_WORD = re.compile(r"\b(?:time|elapsed|after|seconds?)\b", re.IGNORECASE | re.ASCII)
 # Comments without one of these words are skipped unread: a talkative solver has a hundred of them for a value.
-_TELLING = Telling(mark=b"c", words=(b"time", b"elapsed", b"after", b"second"))
+_FILTER = LineFilter(mark=b"c", words=(b"time", b"elapsed", b"after", b"second"))
 _LAST_NUMBER = re.compile(
     r"(?<![0-9.,_])([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*(?:s|sec|secs|seconds)?[.\])]*\s*$",
     re.IGNORECASE | re.ASCII,
@@ -69,7 +70,7 @@ def _read(log: LogFile) -> Found:
     found = Found()
     solves = [_Solve(EventList(found.problems))]
     stamp, comment_clock, seen = None, "", False
-    lines = log.lines(_TELLING)
+    lines = log.lines(_FILTER)
     for number, text in lines:
         where = f"{log.path}:{number}"
         outer = _STAMPED.match(text)
@@ -94,9 +95,9 @@ def _read(log: LogFile) -> Found:
                 solve.decimals = max(solve.decimals, len(stamp.partition(".")[2]))
             solve.events.add(stamp, value[1], where=where)
             stamp = None
-        elif body.startswith("c") and (told := _comment_time(body)):
+        elif body.startswith("c") and (seconds := _comment_time(body)):
             clocks = {"cpu" if match[1] else "wall" for match in _COMMENT_CLOCK.finditer(body)}
-            stamp, comment_clock = told, "cpu" if "cpu" in clocks else "".join(clocks)
+            stamp, comment_clock = seconds, "cpu" if "cpu" in clocks else "".join(clocks)
         elif ends and number != lines.torn_at:
             solve.end(word)
     if not seen:
@@ -134,7 +135,7 @@ def _finish(found: Found, solve: _Solve) -> FoundRun:
         clock=" and ".join(sorted(solve.clocks - {""})),
         # Stamps of more digits than milliseconds are as exact as any clock.
         resolution=10.0**-solve.decimals if solve.clocks and solve.decimals <= 3 else None,
-        sense=_sense(found, solve.events.events.values("objective")),
+        sense=_sense(found, solve.events.values("objective")),
         guessed=True,
     )
 

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 from gapline.contract.tables import RunStatus
 from gapline.errors import TraceError
-from gapline.logs.lines import EventList, shown
+from gapline.logs.events import EventList
+from gapline.logs.lines import shown
 from gapline.logs.loose_json import as_cell, as_float, decode_json, json_lines
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader
 

@@ -3,7 +3,8 @@
 import csv
 
 from gapline.errors import TraceError
-from gapline.logs.lines import EventList, log_lines, parse_number, shown
+from gapline.logs.events import EventList
+from gapline.logs.lines import log_lines, parse_number, shown
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader
 
 # From 0.13 on the best cost is penalised unless `best_feas`; before, it is the best of the feasible part, or nan.

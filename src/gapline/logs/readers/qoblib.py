@@ -10,7 +10,8 @@ import numpy as np
 
 from gapline.contract.tables import RunStatus, VerdictCode
 from gapline.errors import TraceError
-from gapline.logs.lines import EventList, shown
+from gapline.logs.events import EventList
+from gapline.logs.lines import shown
 from gapline.logs.loose_json import as_cell, as_float, as_name, decode_json
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader
 

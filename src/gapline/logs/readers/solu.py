@@ -11,10 +11,6 @@ _LINE = re.compile(r"=(opt|best|inf|unkn|unbd|feas|bestdual|cert)=\s+(\S+)(?:\s+
 _LINE_BYTES = re.compile(rb"\s*(?:#[^\n]*\n\s*)*=(?:opt|best|inf|unkn|unbd|feas|bestdual|cert)=\s")
 
 
-def _looks_like(_path: str, head: bytes) -> bool:
-    return _LINE_BYTES.match(head) is not None
-
-
 def _read(log: LogFile) -> Found:
     found = Found()
     for number, text in log.lines():
@@ -39,4 +35,4 @@ def _read(log: LogFile) -> Found:
     return found
 
 
-READER = Reader("solu", "reference values (.solu)", _looks_like, _read)
+READER = Reader("solu", "reference values (.solu)", lambda _path, head: _LINE_BYTES.match(head) is not None, _read)

@@ -5,7 +5,8 @@ import re
 from typing import NamedTuple
 
 from gapline.errors import TraceError
-from gapline.logs.lines import EventList, Levels, parse_number, shown
+from gapline.logs.events import EventList, Levels
+from gapline.logs.lines import parse_number, shown
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader
 
 NOT_INITIALIZED = "solution not initialized"
@@ -13,10 +14,6 @@ MOST_SCORE = 400
 # OptaPlanner 6 wrote `timeMillisSpend`; other statistics of a benchmark have no score.
 _HEADER = re.compile(rb'"?timeMillisSpen[td]"?\s*,\s*"?score\b', re.IGNORECASE)
 _LEVEL = re.compile(r"(\[[^\]]*\]|[^/\[\]]*?)(hard|medium|soft|init)")
-
-
-def _looks_like(_path: str, head: bytes) -> bool:
-    return _HEADER.match(head) is not None
 
 
 class Score(NamedTuple):
@@ -103,4 +100,9 @@ def _read(log: LogFile) -> Found:
     return found
 
 
-READER = Reader("timefold", "BEST_SCORE.csv of the Timefold benchmarker, maximised", _looks_like, _read)
+READER = Reader(
+    "timefold",
+    "BEST_SCORE.csv of the Timefold benchmarker, maximised",
+    lambda _path, head: _HEADER.match(head) is not None,
+    _read,
+)

@@ -1,11 +1,12 @@
 """The checker is asked again about every candidate, and what it says is compared with what it said then."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from itertools import starmap
 from pathlib import Path
 
-from gapline.contract.contract import Contract
-from gapline.contract.layout import JOURNALS, PackageDocument
+from gapline.contract.layout import JOURNALS
 from gapline.errors import GaplineError, listing
 from gapline.executors.place import read_place
 from gapline.executors.tasks import open_workers
@@ -13,129 +14,118 @@ from gapline.journal.attempts import CellRecord, attempts_of, cells_of
 from gapline.journal.index import Index
 from gapline.journal.read import Journal, JournalState
 from gapline.journal.verdicts import Judge, StoredVerdict, Verdicts, read_verdicts, verdicts_of
-from gapline.package.checks.rows import Difference, Findings, Progress, Source
+from gapline.package.checks.rows import CheckRow, Mismatch, compared, not_compared
+from gapline.package.checks.subject import Subject
 from gapline.package.checks.values import same_number
 from gapline.run.check_run import CheckSettings, identify_checker, judge_candidates
 from gapline.text import counted
 
-Say = Callable[[str], None]
 # Cells of one task: enough that starting it costs little, few enough that none waits long for the last.
 _AT_ONCE = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Rechecked:
-    """What asking again about one run gave: `same` verdicts, those that differ, `unanswered` questions and why."""
+@dataclass(slots=True)
+class RecheckResult:
+    """What asking again about a run gave: `same` verdicts, those that differ, `unanswered` questions and why."""
 
     same: int = 0
-    differing: tuple[str, ...] = ()
+    differing: list[str] = field(default_factory=list)
     unanswered: int = 0
-    problems: tuple[str, ...] = ()
+    problems: list[str] = field(default_factory=list)
 
 
-def leave_recheck(contract: Contract, judge: Judge | None, verdicts: int, findings: Findings) -> None:
-    """Say that candidates are taken on somebody's word: the solver's, or that of the verdicts as they stand."""
-    if contract.objective.validation == "solver" or judge is None:
-        findings.leave("candidates", 0, "candidates", "the solver's word only: no checker looked at them")
+def check_candidates(subject: Subject) -> Iterator[CheckRow]:
+    """Ask the checker again about every candidate that it judged, if that is wanted; else say whose word counts."""
+    by_solver = subject.contract.objective.validation == "solver"
+    if not subject.has_journals:
+        words = "the solver's word only: no checker looked at them" if by_solver else "verdicts as they were imported"
+        yield not_compared("candidates", 0, "candidates", words)
         return
-    why = f"{judge.label} was not asked again; --recheck runs it"
-    findings.leave("candidates", verdicts, "verdicts", why)
-
-
-def show_recheck(
-    source: Source,
-    package: PackageDocument | None,
-    contract: Contract,
-    judge: Judge | None,
-    findings: Findings,
-    *,
-    jobs: int | None = None,
-    say: Say = lambda _text: None,
-    progress: Progress = lambda *_: None,
-) -> None:
-    """Ask the checker again about every candidate of every attempt that it judged; it is said first what will run."""
-    checker = contract.objective.checker
-    if contract.objective.validation == "solver" or checker is None or judge is None:
-        findings.leave("candidates", 0, "candidates", "the solver's word only: there is no checker to ask")
-        return
-    cells = cells_of(source.folder)
-    say(f"--recheck runs the checker {checker} on the candidates of {counted(len(cells), 'run')}")
-    try:
-        settings = identify_checker(source.folder, checker)
-    except GaplineError as error:
-        findings.leave("candidates", len(cells), "runs", f"the checker cannot run here: {source.words(error)}")
-        return
-    say(f"it is {settings.label}; the verdicts are of {judge.label}")
-    names = [cell.name for cell in cells]
-    progress("runs judged", 0, len(names))
-    results: list[Rechecked] = []
-    if jobs is None or jobs == 1:
-        for name in names:
-            results += recheck_cells(source.folder, [name], settings, judge)
-            progress("runs judged", len(results), len(names))
+    checker, judge = subject.contract.objective.checker, subject.index.judge
+    if by_solver or judge is None or (subject.recheck and checker is None):
+        why = "there is no checker to ask" if subject.recheck else "no checker looked at them"
+        yield not_compared("candidates", 0, "candidates", f"the solver's word only: {why}")
+    elif subject.recheck and checker is not None:
+        yield from _ask_again(subject, checker, judge)
     else:
-        results = _apart(source.folder.absolute(), names, settings, judge, jobs, say, progress)
-    _add_rows(source, package, results, settings, judge, findings)
+        why = f"{judge.label} was not asked again; --recheck runs it"
+        yield not_compared("candidates", subject.index.verdicts_read, "verdicts", why)
 
 
-def _apart(
-    study: Path, names: list[str], settings: CheckSettings, judge: Judge, jobs: int, say: Say, progress: Progress
-) -> list[Rechecked]:
-    """Ask in several processes of this machine."""
-    found: dict[int, list[Rechecked]] = {}
-    tasks = [(study, names[low : low + _AT_ONCE], settings, judge) for low in range(0, len(names), _AT_ONCE)]
-    done = 0
-    with open_workers(read_place(None, jobs=jobs), paths=[study], say=say) as workers:
-        for number, results in workers.run(recheck_cells, tasks):
+def _ask_again(subject: Subject, checker: str, judge: Judge) -> Iterator[CheckRow]:
+    """Run the checker; it is said first what will run."""
+    names = [cell.name for cell in cells_of(subject.folder)]
+    subject.say(f"--recheck runs the checker {checker} on the candidates of {counted(len(names), 'run')}")
+    try:
+        settings = identify_checker(subject.folder, checker)
+    except GaplineError as error:
+        why = f"the checker cannot run here: {subject.words(error)}"
+        yield not_compared("candidates", len(names), "runs", why)
+        return
+    subject.say(f"it is {settings.label}; the verdicts are of {judge.label}")
+    results = _recheck(subject, names, settings, judge)
+    differing = [Mismatch.of(subject.words(text)) for result in results for text in result.differing]
+    number = sum(result.same for result in results) + len(differing)
+    versions = "" if settings.label == judge.label else f", where {judge.label} judged before"
+    yield compared("candidates", number, "verdicts", differing, how=f"{settings.label} asked again{versions}")
+    if unanswered := sum(result.unanswered for result in results):
+        problems = [subject.words(text) for result in results for text in result.problems]
+        absent = subject.absent_instances
+        why = f"{counted(len(absent), 'instance')} not included" if absent else listing(problems, most=1)
+        yield not_compared("candidates", unanswered, "candidates", why or "they have no verdict")
+
+
+def _recheck(subject: Subject, names: list[str], settings: CheckSettings, judge: Judge) -> list[RecheckResult]:
+    """Ask again about the runs of cells, here or in several processes of this machine."""
+    study, alone = subject.folder.absolute(), subject.jobs in (None, 1)
+    size = 1 if alone else _AT_ONCE
+    tasks = [(study, names[low : low + size], settings, judge) for low in range(0, len(names), size)]
+    found: dict[int, list[RecheckResult]] = {}
+    subject.progress("runs judged", 0, len(names))
+    place = None if alone else read_place(None, jobs=subject.jobs)
+    with nullcontext() if place is None else open_workers(place, paths=[study], say=subject.say) as workers:
+        done = enumerate(starmap(recheck_cells, tasks)) if workers is None else workers.run(recheck_cells, tasks)
+        for number, results in done:
             found[number] = results
-            done += len(results)
-            progress("runs judged", done, len(names))
+            subject.progress("runs judged", sum(map(len, found.values())), len(names))
     return [result for _, results in sorted(found.items()) for result in results]
 
 
-def recheck_cells(study: Path, names: Sequence[str], settings: CheckSettings, judge: Judge) -> list[Rechecked]:
+def recheck_cells(study: Path, names: Sequence[str], settings: CheckSettings, judge: Judge) -> list[RecheckResult]:
     """Ask again about the attempts at some cells, one result for each cell."""
     return [_recheck_cell(study, study / JOURNALS / name, settings, judge) for name in names]
 
 
-def _recheck_cell(study: Path, cell: Path, settings: CheckSettings, judge: Judge) -> Rechecked:
+def _recheck_cell(study: Path, cell: Path, settings: CheckSettings, judge: Judge) -> RecheckResult:
     # A cell at a time: its journals are let go of before the next.
-    index = Index(study, keep=False)
-    record = CellRecord(cell, [index.read(attempt).outcome for attempt in attempts_of(cell)])
-    parts = [
-        _recheck(study, journal, known, settings)
-        for journal in record.attempts
+    index, result = Index(study, keep=False), RecheckResult()
+    for journal in CellRecord(cell, [index.read(attempt).outcome for attempt in attempts_of(cell)]).attempts:
         # One that was changed has a row of its own.
-        if isinstance(journal, Journal)
-        and journal.state is not JournalState.QUARANTINED
-        and (known := verdicts_of(read_verdicts(journal), lambda head: head.judge == judge)) is not None
-    ]
-    return Rechecked(
-        sum(part.same for part in parts),
-        tuple(text for part in parts for text in part.differing),
-        sum(part.unanswered for part in parts),
-        tuple(text for part in parts for text in part.problems),
-    )
+        if isinstance(journal, Journal) and journal.state is not JournalState.QUARANTINED:
+            known = verdicts_of(read_verdicts(journal), lambda head: head.judge == judge)
+            if known is not None:
+                _recheck_attempt(study, journal, known, settings, result)
+    return result
 
 
-def _recheck(study: Path, journal: Journal, known: Verdicts, settings: CheckSettings) -> Rechecked:
+def _recheck_attempt(
+    study: Path, journal: Journal, known: Verdicts, settings: CheckSettings, result: RecheckResult
+) -> None:
     asked = journal.questions()
     verdicts, problems, _ = judge_candidates(study, journal, settings, asked)
+    result.problems += problems
     fresh = {verdict.seq: verdict for verdict in verdicts if verdict.valid is not None}
-    exactly = known.label == settings.label
-    same, differing, unanswered = 0, [], 0
     lines = {sequence: number for number, sequence in enumerate(known.by_sequence, 2)}
     for place in asked:
         sequence = journal.events.sequences[place]
         before, now = known.by_sequence.get(sequence), fresh.get(sequence)
         if now is None or before is None or before.valid is None:
-            unanswered += 1
-        elif _same(before, now, exactly=exactly):
-            same += 1
+            result.unanswered += 1
+        elif _same(before, now, exactly=known.label == settings.label):
+            result.same += 1
         else:
             where = f"{known.path}:{lines[sequence]}"
-            differing.append(f"{where}: event {sequence}: expected {_words(now)}, got {_words(before)}")
-    return Rechecked(same, tuple(differing), unanswered, tuple(problems))
+            result.differing.append(f"{where}: event {sequence}: expected {_words(now)}, got {_words(before)}")
 
 
 def _same(before: StoredVerdict, now: StoredVerdict, *, exactly: bool) -> bool:
@@ -151,22 +141,3 @@ def _words(verdict: StoredVerdict) -> str:
     if verdict.valid:
         return "valid" if verdict.objective is None else f"valid at {verdict.objective!r}"
     return f"invalid ({verdict.reason or 'no reason'})"
-
-
-def _add_rows(
-    source: Source,
-    package: PackageDocument | None,
-    results: list[Rechecked],
-    settings: CheckSettings,
-    judge: Judge,
-    findings: Findings,
-) -> None:
-    differing = [Difference.of(source.words(text)) for result in results for text in result.differing]
-    looked = sum(result.same for result in results) + len(differing)
-    versions = "" if settings.label == judge.label else f", where {judge.label} judged before"
-    findings.judge("candidates", looked, "verdicts", differing, how=f"{settings.label} asked again{versions}")
-    if unanswered := sum(result.unanswered for result in results):
-        problems = [source.words(text) for result in results for text in result.problems]
-        absent = source.absent_instances(package)
-        why = f"{counted(len(absent), 'instance')} not included" if absent else listing(problems, most=1)
-        findings.leave("candidates", unanswered, "candidates", why or "they have no verdict")

@@ -1,274 +1,199 @@
 """Scores, intervals, tables, figures, macros, sentences and page, made again and compared with `results/`."""
 
 import json
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gapline.campaign.campaign import Campaign
 from gapline.campaign.store import file_digest
-from gapline.contract.contract import Contract
 from gapline.contract.layout import RESULTS, RESULTS_FILE
 from gapline.contract.names import split_python_name
-from gapline.errors import EnvironmentLacksError, GaplineError, TraceError, listing
-from gapline.files.open_file import read_regular, reason_of
-from gapline.package.checks.journals import list_members
-from gapline.package.checks.rows import Difference, Findings, Source
+from gapline.errors import EnvironmentLacksError, GaplineError, listing
+from gapline.files.open_file import read_regular
+from gapline.package.checks.rows import CheckRow, Mismatch, compared, not_compared
+from gapline.package.checks.subject import Subject
 from gapline.package.checks.values import (
     WITHIN,
     byte_difference,
-    common_part,
     count_numbers,
     text_difference,
     value_differences,
+    version_mistakes,
+    well_formed,
 )
+from gapline.package.container import list_members
 from gapline.report.canvas import Canvas
 from gapline.report.drawing import FILE_FORMATS
-from gapline.report.results import read_results as read_report_results
 from gapline.report.write import library_versions, write_report
-from gapline.study import open_study
+from gapline.study import Study, open_study
 from gapline.text import printable
 
+_NUMBERS = "scores and intervals"
+_LIST = f"{RESULTS}/{RESULTS_FILE}"
 # What a report writes, in the order of the rows; the first that fits names a file.
-_KINDS: tuple[tuple[str, Callable[[str], bool]], ...] = (
-    ("scores and intervals", lambda name: name == RESULTS_FILE),
-    ("tables", lambda name: name.startswith("tables/")),
-    ("figures", lambda name: name.startswith("figures/")),
-    ("macros", lambda name: name.startswith("macros")),
-    ("sentences", lambda name: name.startswith("methods")),
-    ("page", lambda name: name.endswith(".html")),
-    ("other results", lambda _: True),
-)
+_KINDS: dict[str, Callable[[str], bool]] = {
+    _NUMBERS: lambda name: name == RESULTS_FILE,
+    "tables": lambda name: name.startswith("tables/"),
+    "figures": lambda name: name.startswith("figures/"),
+    "macros": lambda name: name.startswith("macros"),
+    "sentences": lambda name: name.startswith("methods"),
+    "page": lambda name: name.endswith(".html"),
+    "other results": lambda _: True,
+}
 # Drawings have no numbers of their own that could be compared one by one.
 _DRAWN = (".svg", ".png", ".html")
 # What in the list of results names the libraries, and what follows from the bytes of the others.
 _OF_BYTES = ("versions", "files", "derived")
-# As PEP 440 has them; nothing of this can be a sentence or a number of a table.
-_VERSION = re.compile(
-    r"[0-9]+(?:\.[0-9]+)+(?:\.?(?:a|b|rc|post|dev)[0-9]*)*(?:\+[a-z0-9]+(?:[-_.][a-z0-9]+)*)?", re.IGNORECASE
-)
-_LONGEST_VERSION = 60
-
-
-def read_results(source: Source) -> dict[str, Any] | Difference | None:
-    """Return what `results/results.json` states, None where there is none, or why it cannot be read."""
-    member = f"{RESULTS}/{RESULTS_FILE}"
-    path = source.folder / RESULTS / RESULTS_FILE
-    try:
-        document = json.loads(read_regular(path))
-        read_report_results(path)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        return Difference(member, f"expected a file, got {reason_of(error)}")
-    except (ValueError, RecursionError) as error:
-        return Difference(member, f"expected JSON, got {printable(error)}")
-    except TraceError as error:
-        return Difference.of(source.words(error), member=member)
-    if not isinstance(document, dict):
-        return Difference(member, "expected the list of results, got something else")
-    return document
-
-
-def stated_versions(document: Any) -> dict[str, str]:
-    """Return the well-formed versions that a list of results or a `package.json` states, without the others."""
-    stated = document.get("versions") if isinstance(document, dict) else None
-    if not isinstance(stated, dict):
-        return {}
-    return {str(name): value for name, value in stated.items() if isinstance(value, str) and is_version(value)}
-
-
-def version_mistakes(versions: Mapping[str, object], member: str) -> list[Difference]:
-    """Name the versions that are not well-formed, and that of gapline if it is missing.
-
-    The version of another gapline is replaced by ours before texts are compared, so it must not be an arbitrary text.
-    """
-    # A library may be missing where a report was written; gapline was there.
-    wrong = [
-        name
-        for name, value in versions.items()
-        if not isinstance(value, str) or not is_version(value) or (name, value) == ("gapline", "missing")
-    ]
-    said = [
-        f"versions.{name}: expected a version such as 1.2.3, got {printable(versions[name])!r:.120}" for name in wrong
-    ]
-    if "gapline" not in versions:
-        said.append("versions: expected the version of gapline, got none")
-    return [Difference(member, one) for one in said]
-
-
-def is_version(text: str) -> bool:
-    """Say whether a text is the version of a library, as Python writes one, or says that there is none."""
-    return text == "missing" or (len(text) <= _LONGEST_VERSION and _VERSION.fullmatch(text) is not None)
 
 
 @dataclass(slots=True)
 class _Kind:
     """What was found of one kind of file: how many by bytes and by value, and which not at all.
 
-    Of the list of results, also how many of its numbers were compared and how many, under which keys, were not.
+    Of the list of results, also how many of its numbers were compared, and how many, under which keys, were not.
     """
 
     by_bytes: int = 0
     by_value: int = 0
-    differing: list[Difference] = field(default_factory=list)
+    differing: list[Mismatch] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     numbers: int = 0
-    numbers_left: int = 0
-    keys_left: list[str] = field(default_factory=list)
+    keys_left: dict[str, int] = field(default_factory=dict)
 
 
-def show_results(
-    source: Source,
-    contract: Contract,
-    campaign: Campaign | None,
-    scratch: Path,
-    findings: Findings,
-    *,
-    allow_code: bool = False,
-) -> None:
+def check_results(subject: Subject) -> Iterator[CheckRow]:
     """Write the report of a study again, of the campaign that its journals make, and compare every file of it."""
-    document = read_results(source)
+    document = subject.results
     if document is None:
-        why = f"there is no {RESULTS}/; gapline report writes it"
-        findings.leave("results", 0, "files", why)
+        yield not_compared("results", 0, "files", f"there is no {RESULTS}/; gapline report writes it")
         return
-    if isinstance(document, Difference):
-        findings.judge("results", 1, "files", [document], how="")
+    if isinstance(document, Mismatch):
+        yield compared("results", 1, "files", [document])
         return
-    folder = source.folder / RESULTS
-    there = list_members(folder)
-    _show_digests(source, document, folder, there, findings)
-    score = contract.score
+    there = list_members(subject.folder / RESULTS)
+    yield from _check_digests(subject, document, there)
+    score = subject.contract.score
     code = [name for name in (*score.kernels, *score.statistics, score.weight) if split_python_name(name)]
-    if code and not allow_code:
+    if code and not subject.allow_code:
         why = f"made by code of the study, which may not run ({listing(code, most=3)}); --allow-code lets it"
-        findings.leave("results", len(there), "files", why)
+        yield not_compared("results", len(there), "files", why)
         return
     try:
-        study = open_study(str(source.folder), campaign=campaign, allow_code=allow_code, allow_empty=True)
-        made = _written(study, document, scratch / RESULTS)
+        study = open_study(
+            str(subject.folder), campaign=subject.rebuilt, allow_code=subject.allow_code, allow_empty=True
+        )
+        made = _write_again(study, document, subject.scratch / RESULTS)
     except EnvironmentLacksError as error:
-        findings.leave("results", len(there), "files", source.words(error))
-        return
+        yield not_compared("results", len(there), "files", subject.words(error))
     except GaplineError as error:
-        said = f"expected the report of this study under the choices of its contract, got: {source.words(error)}"
-        findings.judge("results", len(there), "files", [Difference(RESULTS, said)], how="made again")
-        return
-    _compare(document, made, folder, findings)
+        said = f"expected the report of this study under the choices of its contract, got: {subject.words(error)}"
+        yield compared("results", len(there), "files", [Mismatch(RESULTS, said)], how="made again")
+    else:
+        yield from _compare(document, made, subject.folder / RESULTS)
 
 
-def _show_digests(source: Source, document: dict[str, Any], folder: Path, there: list[str], findings: Findings) -> None:
+def _check_digests(subject: Subject, document: dict[str, Any], there: list[str]) -> Iterator[CheckRow]:
     """Compare the files with the digests that the list of results states of them."""
-    member, stated = f"{RESULTS}/{RESULTS_FILE}", {str(name): value for name, value in document["files"].items()}
-    differing = [Difference(f"{RESULTS}/{name}", "expected a file, got none") for name in stated if name not in there]
+    stated = document["files"]
+    differing = [Mismatch(f"{RESULTS}/{name}", "expected a file, got none") for name in stated if name not in there]
     for name in sorted(stated.keys() & set(there)):
-        if (found := file_digest(folder / name)) != stated[name]:
-            differing.append(Difference(f"{RESULTS}/{name}", f"expected {stated[name]!s:.80}, got {found}"))
-    derived = document.get("derived") or []
+        if (found := file_digest(subject.folder / RESULTS / name)) != stated[name]:
+            differing.append(Mismatch(f"{RESULTS}/{name}", f"expected {stated[name]}, got {found}"))
+    derived = document.get("derived", [])
     extra = [name for name in there if name not in (*stated, RESULTS_FILE, *derived)]
-    if source.is_package:
-        differing += [
-            Difference(f"{RESULTS}/{name}", f"expected no file that {member} does not list") for name in extra
-        ]
-    findings.judge("results", len(stated), "files", differing, how=f"digests of {member}")
+    if subject.is_package:
+        differing += [Mismatch(f"{RESULTS}/{name}", f"expected no file that {_LIST} does not list") for name in extra]
+    yield compared("results", len(stated), "files", differing, how=f"digests of {_LIST}")
     if derived:
-        findings.leave("results", len(derived), "files", "PDF, whose bytes differ each time they are written")
-    if extra and not source.is_package:
-        findings.leave("results", len(extra), "files", f"no report lists them: {listing(extra, most=3)}")
+        yield not_compared("results", len(derived), "files", "PDF, whose bytes differ each time they are written")
+    if extra and not subject.is_package:
+        yield not_compared("results", len(extra), "files", f"no report lists them: {listing(extra, most=3)}")
 
 
-def _written(study: Any, document: dict[str, Any], target: Path) -> Path:
+def _write_again(study: Study, document: dict[str, Any], target: Path) -> Path:
     """Write the report as the list of results says that it was drawn."""
-    names = [*document["files"], *(document.get("derived") or [])]
-    formats = tuple(form for form in FILE_FORMATS if any(str(name).endswith(f".{form}") for name in names))
-    drawing = document.get("drawing") or {}
-    chosen = (
-        {name: value for name, value in drawing.items() if name != "log_time"} if isinstance(drawing, dict) else drawing
-    )
-    log_time = isinstance(drawing, dict) and drawing.get("log_time") is True
-    return write_report(study, target, formats=formats, log_time=log_time, canvas=Canvas.of(chosen))
+    names = [*document["files"], *document.get("derived", ())]
+    formats = tuple(form for form in FILE_FORMATS if any(name.endswith(f".{form}") for name in names))
+    drawing = dict(document.get("drawing", {}))
+    log_time = drawing.pop("log_time", None) is True
+    return write_report(study, target, formats=formats, log_time=log_time, canvas=Canvas.of(drawing))
 
 
-def _compare(document: dict[str, Any], made: Path, folder: Path, findings: Findings) -> None:
-    here, stated = library_versions(), stated_versions(document)
-    wrong = version_mistakes(document["versions"], f"{RESULTS}/{RESULTS_FILE}")
-    others = {
-        name: (stated.get(name, "not stated"), version) for name, version in here.items() if stated.get(name) != version
-    }
+def _compare(document: dict[str, Any], made: Path, folder: Path) -> Iterator[CheckRow]:
+    here, stated = library_versions(), well_formed(document["versions"])
+    wrong = version_mistakes(document["versions"], _LIST)
     if wrong:
-        findings.judge("versions", len(document["versions"]), "facts", wrong, how="")
-        # It is unknown which version wrote the files, so they must be the same bytes.
-        others = {}
+        yield compared("versions", len(document["versions"]), "facts", wrong)
+    # Where it is unknown which version wrote the files, they must be the same bytes.
+    others = {
+        name: (stated.get(name, "not stated"), version)
+        for name, version in here.items()
+        if stated.get(name) != version and not wrong
+    }
     another_gapline = "gapline" in others
     words = {others["gapline"][0]: here["gapline"]} if another_gapline else {}
-    kinds = {kind: _Kind() for kind, _ in _KINDS}
+    kinds = {kind: _Kind() for kind in _KINDS}
+    kinds[_NUMBERS].numbers = count_numbers(document)
     listed = set(document["files"]) | {RESULTS_FILE}
-    names = {name for folder_ in (made, folder) for name in list_members(folder_) if not name.endswith(".pdf")}
-    for name in sorted(names):
+    for name in sorted({*list_members(made), *list_members(folder)}):
+        there = ["a file" if (place / name).is_file() else "none" for place in (made, folder)]
         # What neither this report writes nor the list has is named elsewhere.
-        if not (made / name).is_file() and name not in listed:
+        if name.endswith(".pdf") or (there[0] == "none" and name not in listed):
             continue
-        kind = next(kinds[kind] for kind, fits in _KINDS if fits(name))
+        kind = kinds[next(kind for kind, fits in _KINDS.items() if fits(name))]
         member = f"{RESULTS}/{name}"
-        if not (made / name).is_file() or not (folder / name).is_file():
-            if another_gapline:
-                kind.left.append(name)
-            else:
-                said = ("a file", "none") if (made / name).is_file() else ("none", "a file")
-                kind.differing.append(Difference(member, f"expected {said[0]}, got {said[1]}"))
-        elif (found := byte_difference(made / name, folder / name, member)) is None:
-            kind.by_bytes += 1
-            kind.numbers += count_numbers(document) if name == RESULTS_FILE else 0
-        elif not others:
-            kind.differing.append(found)
-            kind.numbers += count_numbers(document) if name == RESULTS_FILE else 0
-        elif name.endswith(_DRAWN):
-            kind.left.append(name)
+        if "none" in there:
+            found: Mismatch | None = Mismatch(member, f"expected {there[0]}, got {there[1]}")
+            by_value, left = False, another_gapline
         else:
-            if name == RESULTS_FILE:
-                found = _compare_numbers(made / name, document, member, words, kind, common=another_gapline)
-            else:
-                found = text_difference(made / name, folder / name, member, words)
-            kind.by_value += found is None
-            kind.differing += [] if found is None else [found]
+            found = byte_difference(made / name, folder / name, member)
+            by_value = found is not None and bool(others)
+            left = by_value and name.endswith(_DRAWN)
+        if left:
+            kind.left.append(name)
+            continue
+        if by_value and name == RESULTS_FILE:
+            found = _number_difference(made / name, document, words, kind, common=another_gapline)
+        elif by_value:
+            found = text_difference(made / name, folder / name, member, words)
+        if found is not None:
+            kind.differing.append(found)
+        elif by_value:
+            kind.by_value += 1
+        else:
+            kind.by_bytes += 1
     why = "; ".join(f"{name} {was} there, {now} here" for name, (was, now) in others.items())
-    _add_rows(kinds, why, findings)
+    for name, kind in kinds.items():
+        yield from _rows(name, kind, why)
 
 
-def _compare_numbers(
-    made: Path, document: dict[str, Any], member: str, words: Mapping[str, str], kind: _Kind, *, common: bool
-) -> Difference | None:
+def _number_difference(
+    made: Path, document: dict[str, Any], words: Mapping[str, str], kind: _Kind, *, common: bool
+) -> Mismatch | None:
     """Compare the list of results by value; of another gapline, the keys that both have, and count the rest."""
     expected, got = (
         {name: value for name, value in whole.items() if name not in _OF_BYTES}
         for whole in (json.loads(read_regular(made)), document)
     )
-    whole = count_numbers(got)
-    if common:
-        expected, got, kind.keys_left = common_part(expected, got)
-    kind.numbers = count_numbers(got)
-    kind.numbers_left = whole - kind.numbers
-    for place, one, another in value_differences(expected, got, words):
-        said = f"{place}: expected {printable(one):.120}, got {printable(another):.120}"
-        return Difference(member, said)
+    differing = list(value_differences(expected, got, words, alone=kind.keys_left if common else None))
+    kind.numbers = count_numbers(got) - sum(kind.keys_left.values())
+    for place, one, another in differing[:1]:
+        return Mismatch(_LIST, f"{place}: expected {printable(one):.120}, got {printable(another):.120}")
     return None
 
 
-def _add_rows(kinds: dict[str, _Kind], why: str, findings: Findings) -> None:
-    for name, kind in kinds.items():
-        files = kind.by_bytes + kind.by_value + len(kind.differing)
-        # The list of results is one file; what it holds are the numbers.
-        number, unit = (kind.numbers, "numbers") if name == "scores and intervals" else (files, "files")
-        ways = ["bytes"] if kind.by_bytes else []
-        ways += [f"value within {WITHIN:g} ({why})"] if kind.by_value else []
-        if files:
-            how = f"made again, {' and '.join(ways)}" if ways else "made again"
-            findings.judge(name, number, unit, kind.differing, how=how)
-        if kind.left:
-            findings.leave(name, len(kind.left), "files", f"made by other versions ({why})")
-        if kind.keys_left:
-            keys = listing(kind.keys_left, most=5)
-            findings.leave(name, kind.numbers_left, "numbers", f"only one of the two versions has these keys: {keys}")
+def _rows(name: str, kind: _Kind, why: str) -> Iterator[CheckRow]:
+    files = kind.by_bytes + kind.by_value + len(kind.differing)
+    # The list of results is one file; what it holds are the numbers.
+    number, unit = (kind.numbers, "numbers") if name == _NUMBERS else (files, "files")
+    ways = ["bytes"] if kind.by_bytes else []
+    ways += [f"value within {WITHIN:g} ({why})"] if kind.by_value else []
+    if files:
+        how = f"made again, {' and '.join(ways)}" if ways else "made again"
+        yield compared(name, number, unit, kind.differing, how=how)
+    if kind.left:
+        yield not_compared(name, len(kind.left), "files", f"made by other versions ({why})")
+    if kind.keys_left:
+        keys, lost = listing(kind.keys_left, most=5), sum(kind.keys_left.values())
+        yield not_compared(name, lost, "numbers", f"only one of the two versions has these keys: {keys}")

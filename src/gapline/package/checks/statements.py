@@ -2,203 +2,209 @@
 
 import contextlib
 import datetime
-import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import ParamSpec, TypeVar
 
 import msgspec
-import polars as pl
 
-from gapline.campaign.store import file_digest, read_manifest
-from gapline.contract.contract import Contract
-from gapline.contract.layout import (
-    CAMPAIGN,
-    CONTRACT_FILE,
-    DOCUMENT,
-    JOURNALS,
-    MANIFEST,
-    REFERENCES,
-    REGISTER,
-    PackageDocument,
-)
+from gapline.campaign.store import file_digest, open_campaign, read_manifest
+from gapline.contract.layout import CAMPAIGN, CONTRACT_FILE, DOCUMENT, JOURNALS, MANIFEST, REFERENCES, REGISTER
 from gapline.contract.version import VERSION
-from gapline.errors import GaplineError, listing
-from gapline.files.open_file import read_regular
+from gapline.errors import ContractError, GaplineError, IntegrityError, listing
 from gapline.journal.register import LATER, Declared, Entry, Register, declare, last_digest, read_register
-from gapline.package.checks.results import version_mistakes
-from gapline.package.checks.rows import Difference, Findings, Source
-from gapline.package.checks.values import common_part, value_differences
+from gapline.package.campaign import Environment
+from gapline.package.checks.rows import CheckRow, Mismatch, compared, not_compared
+from gapline.package.checks.subject import Subject
+from gapline.package.checks.values import value_differences, version_mistakes
 from gapline.references.snapshot import Snapshot
 from gapline.study.contract_choices import contract_changes, recorded_facts
 from gapline.text import counted, printable
 
-# What is compared with digests of files; the instances in `show_instances` too.
+# What is compared with digests of files; the instances in `check_instances` too.
 _OF_DIGESTS = ("schema", "contract", "register", "campaign", "snapshots", "instances")
 _REGISTER = f"{JOURNALS}/{REGISTER}"
 # Files may be changed after they were registered, and every output says so; these have rows of their own.
 _OF_FILES = frozenset({"contract", "snapshots", "snapshot_files", "instances", "code", "checker", "solvers"})
 # Clocks of two machines agree within that.
 _SKEW = datetime.timedelta(minutes=1)
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def show_package(
-    source: Source, package: PackageDocument, contract: Contract, results: Any, findings: Findings
-) -> None:
-    """Compare what `package.json` states with the files next to it; instances and environment have their own rows.
+def check_document(subject: Subject) -> Iterator[CheckRow]:
+    """Name a `package.json` that cannot be read."""
+    try:
+        if subject.package is None:
+            return
+    except IntegrityError as error:
+        yield compared(DOCUMENT, 0, "facts", [Mismatch.of(error.message, member=DOCUMENT)])
 
-    `results` is what `results/results.json` states, a dictionary where it can be read.
-    """
+
+def check_contract(subject: Subject) -> Iterator[CheckRow]:
+    """Name a contract that cannot be read."""
+    try:
+        if subject.contract:
+            return
+    except (ContractError, OSError) as error:
+        yield compared("contract", 1, "files", [Mismatch.of(subject.words(error), member=CONTRACT_FILE)])
+
+
+def check_package(subject: Subject) -> Iterator[CheckRow]:
+    """Compare what `package.json` states with the files next to it; instances and environment have their own rows."""
+    package, contract, results = subject.package, subject.contract, subject.results
+    if package is None:
+        return
+    document = subject.document
     stated: dict[str, tuple[object, object]] = {
-        f"contract ({CONTRACT_FILE})": (_digest(source.folder / CONTRACT_FILE), package.contract),
-        f"register (last line of {_REGISTER})": (_quietly(lambda: last_digest(source.folder)), package.register),
-        f"campaign ({CAMPAIGN}/{MANIFEST})": (_campaign_digest(source.folder), package.campaign),
+        f"contract ({CONTRACT_FILE})": (_readable(file_digest, subject.folder / CONTRACT_FILE), package.contract),
+        f"register (last line of {_REGISTER})": (_readable(last_digest, subject.folder), package.register),
+        f"campaign ({CAMPAIGN}/{MANIFEST})": (_campaign_digest(subject), package.campaign),
     }
     named = contract.reference.snapshot
     for path in sorted({*package.snapshots, *([] if named is None else [named])}):
-        stated[f"snapshot {path}"] = (_snapshot_digest(source.folder, path), package.snapshots.get(path))
-    document = _document(source)
+        snapshot = _readable(Snapshot.load, subject.folder / path)
+        stated[f"snapshot {path}"] = (snapshot and snapshot.digest, package.snapshots.get(path))
     found: dict[str, object] = {"name": contract.study.name, "title": contract.study.title}
     if isinstance(results, dict):
         found |= {"versions": results["versions"], "gapline": results["versions"].get("gapline")}
         found |= {"alarms": len(results["alarms"])}
     stated |= {name: (value, document[name]) for name, value in found.items() if name in document}
     known = {instance.name: instance.path for instance in contract.instances}
+    for name in sorted({*known, *package.instances}):
+        packed = package.instances.get(name)
+        stated[f"instance {name}"] = (known.get(name), packed and packed.path)
     differing = [
-        Difference(DOCUMENT, f"{what}: expected {_word(expected)}, got {_word(said)}")
+        Mismatch(DOCUMENT, f"{what}: expected {_word(expected)}, got {_word(said)}")
         for what, (expected, said) in stated.items()
         if expected != said
     ]
     if "versions" in document:
         differing += version_mistakes(package.versions, DOCUMENT)
-    for name in sorted({*known, *package.instances}):
-        packed = package.instances[name].path if name in package.instances else None
-        if known.get(name) != packed:
-            said = f"instance {name}: expected {_word(known.get(name))}, got {_word(packed)}"
-            differing.append(Difference(DOCUMENT, said))
     how = "digests of what lies beside it, and what contract and results state"
-    findings.judge(DOCUMENT, len(stated) + len(known), "facts", differing, how=how)
-    unknown = sorted(document.keys() - {*_OF_DIGESTS, *found, "environment"})
-    if unknown:
+    yield compared(DOCUMENT, len(stated), "facts", differing, how=how)
+    if unknown := sorted(document.keys() - {*_OF_DIGESTS, *found, "environment"}):
         why = f"cannot be computed from the other files: {listing(map(printable, unknown), most=6)}"
-        findings.leave(DOCUMENT, len(unknown), "facts", why)
+        yield not_compared(DOCUMENT, len(unknown), "facts", why)
 
 
-def show_environment(source: Source, expected: dict[str, Any], findings: Findings) -> None:
+def check_environment(subject: Subject) -> Iterator[CheckRow]:
     """Compare the environment that `package.json` states with the one that follows from the runs."""
-    document = _document(source)
-    if "environment" not in document:
-        findings.leave("environment", 0, "facts", f"{DOCUMENT} does not state it")
+    if not subject.is_package:
         return
-    got, alone = document["environment"], list[str]()
-    if document.get("gapline", VERSION) != VERSION:
-        expected, got, alone = common_part(expected, got)
+    document = subject.document
+    if "environment" not in document:
+        yield not_compared("environment", 0, "facts", f"{DOCUMENT} does not state it")
+        return
+    if subject.rebuilt is not None:
+        expected = subject.index.environment.document(subject.rebuilt)
+    else:
+        expected = Environment().document(open_campaign(subject.folder / CAMPAIGN, verify=False))
+    alone: dict[str, int] | None = {} if document.get("gapline", VERSION) != VERSION else None
     differing = [
-        Difference(DOCUMENT, f"environment.{place}: expected {_word(one):.120}, got {_word(other):.120}")
-        for place, one, other in value_differences(expected, got, {})
+        Mismatch(DOCUMENT, f"environment.{place}: expected {_word(one):.120}, got {_word(other):.120}")
+        for place, one, other in value_differences(expected, document["environment"], alone=alone)
     ]
-    findings.judge("environment", len(expected), "facts", differing, how="as journals and campaign state it")
+    number = len(expected) - sum(name in expected for name in alone or ())
+    yield compared("environment", number, "facts", differing, how="as journals and campaign state it")
     if alone:
         why = f"only one of the two versions of gapline has these keys: {listing(map(printable, alone), most=5)}"
-        findings.leave("environment", len(alone), "facts", why)
+        yield not_compared("environment", len(alone), "facts", why)
 
 
-def _document(source: Source) -> dict[str, Any]:
-    """Return `package.json` with every key; that it can be read was found before."""
-    document = json.loads(read_regular(source.folder / DOCUMENT))
-    assert isinstance(document, dict)
-    return document
-
-
-def show_instances(source: Source, package: PackageDocument | None, contract: Contract, findings: Findings) -> None:
+def check_instances(subject: Subject) -> Iterator[CheckRow]:
     """Compare the instances with the digests that package and register state."""
-    entries = _quietly(lambda: read_register(source.folder).entries) or ()
-    registered = entries[-1].instances if entries else {}
-    absent = source.absent_instances(package)
+    register = _readable(read_register, subject.folder)
+    registered = register.entries[-1].instances if register and register.entries else {}
+    package, absent = subject.package, subject.absent_instances
     differing, looked, unstated, lost = [], 0, [], []
-    for instance in contract.instances:
+    for instance in subject.contract.instances:
         packed = None if package is None else package.instances.get(instance.name)
-        wanted = [(_REGISTER, registered.get(instance.name)), (DOCUMENT, packed and packed.digest)]
-        digests = {digest for _, digest in wanted if digest is not None}
-        if len(digests) > 1:
-            said = f"instance {instance.name}: expected {wanted[0][1]}, as {_REGISTER} has it, got {wanted[1][1]}"
-            differing.append(Difference(DOCUMENT, said))
-        found = _digest(source.folder / instance.path)
+        stated = [registered.get(instance.name), packed and packed.digest]
+        digests = [digest for digest in stated if digest is not None]
+        if len(set(digests)) > 1:
+            said = f"instance {instance.name}: expected {digests[0]}, as {_REGISTER} has it, got {digests[1]}"
+            differing.append(Mismatch(DOCUMENT, said))
+        found = _readable(file_digest, subject.folder / instance.path)
         if instance.name in absent:
             if found is not None:
                 said = f"expected no file, as {DOCUMENT} says that it is not included, got one"
-                differing.append(Difference(instance.path, said))
+                differing.append(Mismatch(instance.path, said))
             continue
         if found is None and package is None:
             lost.append(instance.name)
         elif not digests:
             unstated.append(instance.name)
         elif found not in digests:
-            said = f"expected {wanted[0][1] or wanted[1][1]}, got {found or 'no such file'}"
-            differing.append(Difference(instance.path, said))
+            said = f"expected {next(filter(None, digests), None)}, got {found or 'no such file'}"
+            differing.append(Mismatch(instance.path, said))
         looked += found is not None and bool(digests)
-    findings.judge("instances", looked, "files", differing, how="digests of register and package")
+    yield compared("instances", looked, "files", differing, how="digests of register and package")
     if absent:
         where = sorted({one.where or "not stated" for one in absent.values()})
-        findings.leave("instances", len(absent), "files", f"not included; where to get them: {listing(where, most=3)}")
-    if lost:
-        findings.leave("instances", len(lost), "files", f"not here: {listing(lost, most=3)}")
-    if unstated:
-        findings.leave("instances", len(unstated), "files", f"nobody states their digest: {listing(unstated, most=3)}")
+        why = f"not included; where to get them: {listing(where, most=3)}"
+        yield not_compared("instances", len(absent), "files", why)
+    for names, why in ((lost, "not here"), (unstated, "nobody states their digest")):
+        if names:
+            yield not_compared("instances", len(names), "files", f"{why}: {listing(names, most=3)}")
 
 
-def show_snapshots(source: Source, contract: Contract, findings: Findings) -> None:
-    """Compare every snapshot with the digest that it states of itself."""
-    names, differing = _snapshots(source, contract), []
-    for name in names:
+def check_snapshots(subject: Subject) -> Iterator[CheckRow]:
+    """Compare every snapshot, in the folder of references or named by the contract, with the digest that it states."""
+    names = {file.relative_to(subject.folder).as_posix() for file in (subject.folder / REFERENCES).glob("*.json")}
+    named = subject.contract.reference.snapshot
+    if named is not None and (subject.folder / named).is_file():
+        names.add(named)
+    differing = []
+    for name in sorted(names):
         try:
-            Snapshot.load(source.folder / name)
+            Snapshot.load(subject.folder / name)
         except (GaplineError, OSError, ValueError) as error:
-            differing.append(Difference.of(source.words(error), member=name))
+            differing.append(Mismatch.of(subject.words(error), member=name))
     if names:
-        findings.judge("snapshots", len(names), "files", differing, how="the digest that each states of itself")
+        yield compared("snapshots", len(names), "files", differing, how="the digest that each states of itself")
 
 
-def show_contract(source: Source, contract: Contract, runs: pl.DataFrame, findings: Findings) -> None:
+def check_timing(subject: Subject) -> Iterator[CheckRow]:
     """Compare what the contract states of the timing with what the journals recorded when the runs were made."""
+    runs = subject.index.campaign.runs
     recorded = recorded_facts(runs)
     differing = [
-        Difference(CONTRACT_FILE, f"[time] {name}: expected {then}, as the journals record, got {now}")
-        for name, (then, now) in contract_changes(contract, runs).items()
+        Mismatch(CONTRACT_FILE, f"[time] {name}: expected {then}, as the journals record, got {now}")
+        for name, (then, now) in contract_changes(subject.contract, runs).items()
     ]
-    register = _quietly(lambda: read_register(source.folder))
+    register = _readable(read_register, subject.folder)
     if "charged" not in recorded and register is not None and register.entries and register.edited:
         # Journals of earlier versions recorded less: all that is known is that the file is another one.
-        unregistered = [change for change in _quietly(register.changes) or [] if "not registered yet" in change]
+        unregistered = [change for change in _readable(register.changes) or [] if "not registered yet" in change]
         if any(change.startswith((CONTRACT_FILE, "time ")) for change in unregistered):
             said = "changed after the first run, and the journals do not record what it stated of the timing"
-            differing.append(Difference(CONTRACT_FILE, said))
-    findings.judge("contract", len(recorded), "facts", differing, how="timing as the journals record it")
+            differing.append(Mismatch(CONTRACT_FILE, said))
+    yield compared("contract", len(recorded), "facts", differing, how="timing as the journals record it")
 
 
-def show_register(source: Source, contract: Contract, begun: list[datetime.datetime], findings: Findings) -> None:
-    """Verify the chain of the register, and its last line and its moments against contract and journals.
+def check_register(subject: Subject) -> Iterator[CheckRow]:
+    """Verify the chain of the register, and its last line and its moments against contract and journals."""
+    try:
+        register = read_register(subject.folder)
+    except (GaplineError, OSError) as error:
+        yield compared("register", 0, "lines", [Mismatch.of(subject.words(error))])
+        return
+    if not register.entries:
+        yield not_compared("register", 0, "lines", "there is none: what was declared before the runs is not known")
+        return
+    begun = subject.index.begun if subject.has_journals else []
+    differing = [*_out_of_order(register, begun), *_not_declared(subject, register)]
+    changes = _readable(register.changes) or []
+    why = f"{counted(len(changes), 'change')} after the first run, which every output names" if changes else ""
+    how = "chain of digests; the last line made again from the contract"
+    yield compared("register", len(register.entries), "lines", differing, how=how, why=why)
+
+
+def _out_of_order(register: Register, begun: list[datetime.datetime]) -> Iterator[Mismatch]:
+    """Say where moments and counts of attempts go back, or a plan says to be older than runs that were there.
 
     `begun` holds when attempts were begun, as their journals say.
     """
-    try:
-        register = read_register(source.folder)
-    except (GaplineError, OSError) as error:
-        findings.judge("register", 0, "lines", [Difference.of(source.words(error))], how="")
-        return
-    if not register.entries:
-        findings.leave("register", 0, "lines", "there is none: what was declared before the runs is not known")
-        return
-    differing = [*_out_of_order(register, begun), *_not_declared(source.folder, contract, register)]
-    changes = _quietly(register.changes) or []
-    why = f"{counted(len(changes), 'change')} after the first run, which every output names" if changes else ""
-    how = "chain of digests; the last line made again from the contract"
-    findings.judge("register", len(register.entries), "lines", differing, how=how, why=why)
-
-
-def _out_of_order(register: Register, begun: list[datetime.datetime]) -> Iterator[Difference]:
-    """Say where moments and counts of attempts go back, or a plan says to be older than runs that were there."""
     first, before = min(begun, default=None), None
     for number, entry in enumerate(register.entries, 1):
         with contextlib.suppress(ValueError, TypeError):
@@ -212,62 +218,38 @@ def _out_of_order(register: Register, begun: list[datetime.datetime]) -> Iterato
         before = entry
 
 
-def _not_declared(study: Path, contract: Contract, register: Register) -> Iterator[Difference]:
+def _not_declared(subject: Subject, register: Register) -> Iterator[Mismatch]:
     """Say what the last line states otherwise than the contract of which it has the digest."""
     last = register.entries[-1]
-    today = declare(study, contract, known=last.instances)
+    today = declare(subject.folder, subject.contract, known=last.instances)
     if (last.contract, last.gapline) != (today.contract, VERSION):
         return
     for name in Declared.__struct_fields__:
-        if name in LATER and getattr(last, name) is None:
-            continue
-        if name not in _OF_FILES and getattr(last, name) != getattr(today, name):
+        unstated = name in LATER and getattr(last, name) is None
+        if not unstated and name not in _OF_FILES and getattr(last, name) != getattr(today, name):
             yield _at(len(register.entries), f"{name} {_json(today, name)}", _json(last, name))
 
 
-def _at(line: int, expected: str, got: str) -> Difference:
-    return Difference(_REGISTER, f"expected {expected}, got {got}", line)
+def _at(line: int, expected: str, got: str) -> Mismatch:
+    return Mismatch(_REGISTER, f"expected {expected}, got {got}", line)
 
 
 def _json(entry: Declared | Entry, name: str) -> str:
     return msgspec.json.encode(getattr(entry, name)).decode()[:200]
 
 
-def _snapshots(source: Source, contract: Contract) -> list[str]:
-    """Return the snapshots of a study: those in its folder of references, and the one that its contract names."""
-    folder = source.folder / REFERENCES
-    found = {file.relative_to(source.folder).as_posix() for file in folder.glob("*.json")} if folder.is_dir() else set()
-    named = contract.reference.snapshot
-    if named is not None and (source.folder / named).is_file():
-        found.add(named)
-    return sorted(found)
-
-
-def _quietly(ask: Callable[[], T]) -> T | None:
-    """Ask for what has a row of its own, in which it is said why it cannot be read."""
+def _readable(read: Callable[P, T], *args: P.args, **choices: P.kwargs) -> T | None:
+    """Read what has a row of its own, in which it is said why it cannot be read."""
     try:
-        return ask()
-    except (GaplineError, OSError):
-        return None
-
-
-def _digest(path: Path) -> str | None:
-    try:
-        return file_digest(path)
-    except OSError:
-        return None
-
-
-def _campaign_digest(study: Path) -> str | None:
-    stated = _quietly(lambda: read_manifest(study / CAMPAIGN).get("digest"))
-    return None if stated is None else str(stated)
-
-
-def _snapshot_digest(study: Path, path: str) -> str | None:
-    try:
-        return Snapshot.load(study / path).digest
+        return read(*args, **choices)
     except (GaplineError, OSError, ValueError):
         return None
+
+
+def _campaign_digest(subject: Subject) -> str | None:
+    manifest = _readable(read_manifest, subject.folder / CAMPAIGN)
+    digest = manifest and manifest.get("digest")
+    return None if digest is None else str(digest)
 
 
 def _word(value: object) -> str:

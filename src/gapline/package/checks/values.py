@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from gapline.files.open_file import open_regular
-from gapline.package.checks.rows import Difference
+from gapline.package.checks.rows import Mismatch
 from gapline.text import printable
 
 WITHIN = 1e-12
@@ -20,77 +20,73 @@ _SHOWN = 60
 _TEXTS = frozenset({".json", ".jsonl", ".csv", ".md", ".tex", ".svg", ".html", ".toml", ".txt"})
 # A number by itself: digits inside a digest or a name are text.
 _NUMBER = re.compile(r"(?<!sha256:)(?<![\w.])[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?(?!\w)")
+_NO_WORDS: Mapping[str, str] = {}
+_POSITION = re.compile(r"\[[0-9]+\]")
+# As PEP 440 has them; nothing of this can be a sentence or a number of a table.
+_VERSION = re.compile(
+    r"[0-9]+(?:\.[0-9]+)+(?:\.?(?:a|b|rc|post|dev)[0-9]*)*(?:\+[a-z0-9]+(?:[-_.][a-z0-9]+)*)?", re.IGNORECASE
+)
+_LONGEST_VERSION = 60
 
 
-def byte_difference(expected: Path, got: Path, name: str) -> Difference | None:
+def byte_difference(expected: Path, got: Path, name: str) -> Mismatch | None:
     """Return the first place where two files differ: a line of texts, else a byte; None where they are the same."""
     with open_regular(expected) as left, open_regular(got) as right:
-        place = _first_place(left, right)
+        place = first_difference(left, right)
         if place is None:
             return None
-        if expected.suffix not in _TEXTS:
-            left.seek(place)
-            right.seek(place)
-            one, other = left.read(1), right.read(1)
-            said = f"byte {place:,}: expected {_byte(one)}, got {_byte(other)}"
-            return Difference(name, said)
-        return _line_difference(left, right, place, name)
+        if expected.suffix in _TEXTS:
+            return _line_difference(left, right, place, name)
+        said = [f"0x{data.hex()}" if data else "the end" for data in (_read(one, place, 1) for one in (left, right))]
+        return Mismatch(name, f"byte {place:,}: expected {said[0]}, got {said[1]}")
 
 
-def _first_place(left: BinaryIO, right: BinaryIO) -> int | None:
+def first_difference(left: BinaryIO, right: BinaryIO) -> int | None:
+    """Return how many bytes two streams have in common from here on, None where that is all of both."""
     place = 0
     while True:
         one, other = left.read(_BITE), right.read(_BITE)
         if one != other:
-            same = next(
-                (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-            )
-            return place + same
+            pairs = enumerate(zip(one, other, strict=False))
+            return place + next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
         if not one:
             return None
         place += len(one)
 
 
-def _byte(data: bytes) -> str:
-    return f"0x{data.hex()}" if data else "the end"
+def _read(stream: BinaryIO, place: int, size: int) -> bytes:
+    stream.seek(place)
+    return stream.read(size)
 
 
-def _line_difference(left: BinaryIO, right: BinaryIO, place: int, name: str) -> Difference:
+def _line_difference(left: BinaryIO, right: BinaryIO, place: int, name: str) -> Mismatch:
     """Name line and text around the first place at which two texts differ; a line may be as long as the file."""
     number, start, done = 1, 0, 0
-    left.seek(0)
     while done < place:
-        piece = left.read(min(_BITE, place - done))
+        piece = _read(left, done, min(_BITE, place - done))
         if (last := piece.rfind(b"\n")) >= 0:
             number, start = number + piece.count(b"\n"), done + last + 1
         done += len(piece)
     begin = max(start, place - _SHOWN // 2)
-    expected, got = (_around(stream, begin) for stream in (left, right))
-    return Difference(name, f"expected {expected}, got {got}", number)
+    expected, got = (_line(_read(stream, begin, _SHOWN + 1)) for stream in (left, right))
+    return Mismatch(name, f"expected {expected}, got {got}", number)
 
 
-def _around(stream: BinaryIO, begin: int) -> str:
-    stream.seek(begin)
-    data = stream.read(_SHOWN + 1)
+def _line(data: bytes) -> str:
     if not data:
         return "the end"
     line = data.split(b"\n")[0]
     return repr(printable(line[:_SHOWN].decode("utf-8", "replace"))) + ("…" if len(line) > _SHOWN else "")
 
 
-def text_difference(expected: Path, got: Path, name: str, words: Mapping[str, str]) -> Difference | None:
+def text_difference(expected: Path, got: Path, name: str, words: Mapping[str, str]) -> Mismatch | None:
     """Return the first line of two texts that differs by value; `words` of what is got stand for others here."""
     with open_regular(expected) as left, open_regular(got) as right:
-        for number, (one, other) in enumerate(itertools.zip_longest(left, right), 1):
-            if one == other:
-                continue
-            if one is None or other is None:
-                shown = [repr(printable(line[:_SHOWN])) if line is not None else "the end" for line in (one, other)]
-                return Difference(name, f"expected {shown[0]}, got {shown[1]}", number)
-            here, there = one.decode("utf-8", "replace"), other.decode("utf-8", "replace")
-            if not same_text(here, there, words):
-                shown = [repr(printable(line.rstrip("\n")[:_SHOWN])) for line in (here, there)]
-                return Difference(name, f"expected {shown[0]}, got {shown[1]}", number)
+        for number, pair in enumerate(itertools.zip_longest(left, right), 1):
+            lines = [None if line is None else line.decode("utf-8", "replace") for line in pair]
+            if None in lines or not same_text(str(lines[0]), str(lines[1]), words):
+                said = ["the end" if one is None else repr(printable(one.rstrip("\n")[:_SHOWN])) for one in lines]
+                return Mismatch(name, f"expected {said[0]}, got {said[1]}", number)
     return None
 
 
@@ -100,10 +96,10 @@ def same_text(expected: str, got: str, words: Mapping[str, str]) -> bool:
     >>> same_text("mean 0.25 of 3", "mean 0.25000000000000006 of 3", {}), same_text("mean 0.25", "mode 0.25", {})
     (True, False)
     """
-    for old, new in words.items():
-        got = got.replace(old, new)
     if expected == got:
         return True
+    for old, new in words.items():
+        got = got.replace(old, new)
     if _NUMBER.sub("0", expected) != _NUMBER.sub("0", got):
         return False
     pairs = zip(_NUMBER.findall(expected), _NUMBER.findall(got), strict=True)
@@ -117,63 +113,83 @@ def same_number(one: float, other: float) -> bool:
 
 
 def value_differences(
-    expected: Any, got: Any, words: Mapping[str, str], *, at: str = ""
+    expected: Any, got: Any, words: Mapping[str, str] = _NO_WORDS, *, at: str = "", alone: dict[str, int] | None = None
 ) -> Iterator[tuple[str, Any, Any]]:
     """Yield where two JSON values differ by value, with both.
 
-    >>> list(value_differences({"a": [1.0, 2]}, {"a": [1.0, 3]}, {}))
+    A key that only one of them has is a difference. Where `alone` is given, its place is noted there instead, with how
+    many numbers `got` has under it.
+
+    >>> list(value_differences({"a": [1.0, 2]}, {"a": [1.0, 3]}))
     [('a[1]', 2, 3)]
+    >>> alone = {}
+    >>> list(value_differences({"a": 1, "b": [{"c": 2}]}, {"a": 1, "b": [{"c": 2, "d": 5}]}, alone=alone)), alone
+    ([], {'b[].d': 1})
     """
     if isinstance(expected, dict) and isinstance(got, dict):
+        lone = expected.keys() ^ got.keys()
+        if alone is not None:
+            for name in (name for name in (*expected, *got) if name in lone):
+                # Rows of a table lack the same keys: they are named once.
+                place = _POSITION.sub("[]", _place(at, name))
+                alone[place] = alone.get(place, 0) + count_numbers(got.get(name))
         for name in dict.fromkeys((*expected, *got)):
-            place = _place(at, name)
-            if name in expected and name in got:
-                yield from value_differences(expected[name], got[name], words, at=place)
-            else:
-                yield place, expected.get(name, "nothing"), got.get(name, "nothing")
+            if name not in lone:
+                yield from value_differences(expected[name], got[name], words, at=_place(at, name), alone=alone)
+            elif alone is None:
+                yield _place(at, name), expected.get(name, "nothing"), got.get(name, "nothing")
     elif isinstance(expected, list) and isinstance(got, list) and len(expected) == len(got):
         for number, (one, other) in enumerate(zip(expected, got, strict=True)):
-            yield from value_differences(one, other, words, at=f"{at}[{number}]")
-    elif isinstance(expected, str) and isinstance(got, str):
-        if not same_text(expected, got, words):
-            yield at, expected, got
-    elif _is_number(expected) and _is_number(got):
-        if not same_number(expected, got):
-            yield at, expected, got
-    elif expected != got or isinstance(expected, bool) is not isinstance(got, bool):
+            yield from value_differences(one, other, words, at=f"{at}[{number}]", alone=alone)
+    elif not _same_value(expected, got, words):
         yield at, expected, got
 
 
-def common_part(expected: Any, got: Any, *, at: str = "") -> tuple[Any, Any, list[str]]:
-    """Return two JSON values without the keys that only one of them has, and the places of these keys.
-
-    >>> common_part({"a": 1, "b": [{"c": 2}]}, {"a": 3, "b": [{"c": 4, "d": 5}]})
-    ({'a': 1, 'b': [{'c': 2}]}, {'a': 3, 'b': [{'c': 4}]}, ['b[].d'])
-    """
-    if isinstance(expected, dict) and isinstance(got, dict):
-        parts = {name: common_part(expected[name], got[name], at=_place(at, name)) for name in expected if name in got}
-        alone = [_place(at, name) for name in (*expected, *got) if name not in parts]
-    elif isinstance(expected, list) and isinstance(got, list) and len(expected) == len(got):
-        # Rows of a table lack the same keys: they are named once.
-        rows = [common_part(one, other, at=f"{at}[]") for one, other in zip(expected, got, strict=True)]
-        alone = list(dict.fromkeys(place for row in rows for place in row[2]))
-        return [row[0] for row in rows], [row[1] for row in rows], alone
-    else:
-        return expected, got, []
-    alone += [place for part in parts.values() for place in part[2]]
-    return {name: part[0] for name, part in parts.items()}, {name: part[1] for name, part in parts.items()}, alone
+def _same_value(expected: Any, got: Any, words: Mapping[str, str]) -> bool:
+    if isinstance(expected, str) and isinstance(got, str):
+        return same_text(expected, got, words)
+    if is_number(expected) and is_number(got):
+        return same_number(expected, got)
+    return bool(expected == got) and isinstance(expected, bool) is isinstance(got, bool)
 
 
 def count_numbers(value: Any) -> int:
     """Return how many numbers a JSON value holds."""
     if isinstance(value, dict | list):
         return sum(map(count_numbers, value.values() if isinstance(value, dict) else value))
-    return int(_is_number(value))
+    return int(is_number(value))
+
+
+def is_number(value: Any) -> bool:
+    """Say whether a JSON value is a number."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def well_formed(versions: Mapping[str, str]) -> dict[str, str]:
+    """Return the versions that Python could have written of a library, or that say that there is none."""
+    return {
+        name: text
+        for name, text in versions.items()
+        if text == "missing" or (len(text) <= _LONGEST_VERSION and _VERSION.fullmatch(text) is not None)
+    }
+
+
+def version_mistakes(versions: Mapping[str, str], member: str) -> list[Mismatch]:
+    """Name the versions that are not well-formed, and that of gapline if it is missing.
+
+    The version of another gapline is replaced by ours before texts are compared, so it must not be an arbitrary text.
+    """
+    known = well_formed(versions)
+    said = [
+        f"versions.{name}: expected a version such as 1.2.3, got {printable(text)!r:.120}"
+        for name, text in versions.items()
+        # A library may be missing where a report was written; gapline was there.
+        if name not in known or (name, text) == ("gapline", "missing")
+    ]
+    if "gapline" not in versions:
+        said.append("versions: expected the version of gapline, got none")
+    return [Mismatch(member, one) for one in said]
 
 
 def _place(at: str, name: str) -> str:
     return f"{at}.{name}" if at else str(name)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -11,7 +11,8 @@ from gapline.campaign.scale import instance_senses
 from gapline.contract.tables import RunKey, VerdictCode
 from gapline.errors import SnapshotError, listing
 from gapline.references.freeze import FreezeRequest, Frozen, refuse_foreknowledge
-from gapline.references.snapshot import Snapshot, found_entry
+from gapline.references.reference import found_entry
+from gapline.references.snapshot import Snapshot
 from gapline.traces.merge import contract_senses
 from gapline.traces.read import read
 

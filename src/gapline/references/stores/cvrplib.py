@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from gapline.campaign.store import file_digest
-from gapline.checkers.cvrp import CvrpChecker
+from gapline.checkers.routing import CvrpChecker
 from gapline.checkers.verdict import CheckerFailure
 from gapline.contract.instance_digest import problem_digest_of
 from gapline.contract.number_limits import is_rounded
 from gapline.errors import SnapshotError, import_extra, listing
 from gapline.files.open_file import read_document
-from gapline.references.fold_candidates import put_price
+from gapline.references.fold_candidates import CannotPriceError, price_all
 from gapline.references.freeze import FreezeRequest, Frozen, Moved
 from gapline.references.snapshot import lines
 from gapline.traces.candidates import NUMBER
@@ -58,28 +58,20 @@ def freeze_cvrplib(request: FreezeRequest) -> Frozen:
 def _price_all(
     folder: Path, entries: Mapping[str, dict[str, Any]], tolerance: float
 ) -> tuple[tuple[Moved, ...], dict[str, str], list[str]]:
-    """Put the price of each solution into its entry; return what moved, who priced it, and what nobody did."""
     import_extra("vrplib", "routing")
     checker = CvrpChecker()
-    checked: dict[str, str] = {}
-    moved: list[Moved] = []
-    unpriced: list[str] = []
-    for key, entry in entries.items():
-        if "instance_digest" not in entry:
-            unpriced.append(f"{key} (no instance beside it)")
-            continue
-        # Not `with_suffix`: a name may hold a point of its own.
-        solution = folder / f"{key}.sol"
+
+    def price(key: str) -> tuple[float | None, str]:
+        if "instance_digest" not in entries[key]:
+            raise CannotPriceError("no instance beside it")
         try:
-            verdict = checker.check(folder / f"{key}.vrp", _read_routes(solution))
+            # Not `with_suffix`: a name may hold a point of its own.
+            verdict = checker.check(folder / f"{key}.vrp", _read_routes(folder / f"{key}.sol"))
         except CheckerFailure as error:
-            unpriced.append(f"{key} ({error.message[:120]})")
-            continue
-        checked[key] = f"{checker.name} {checker.version}"
-        if (found := put_price(key, entry, verdict.objective, verdict.reason, tolerance=tolerance)) is not None:
-            moved.append(found)
-    notes = [f"solutions that could not be re-priced: {len(unpriced)} ({listing(unpriced)})"] if unpriced else []
-    return tuple(moved), checked, notes
+            raise CannotPriceError(error.message[:120]) from None
+        return verdict.objective, verdict.reason
+
+    return price_all(entries, price, f"{checker.name} {checker.version}", tolerance=tolerance)
 
 
 def _read_routes(file: Path) -> list[list[object]]:

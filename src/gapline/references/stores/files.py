@@ -91,18 +91,24 @@ def _read_entry(cells: dict[str, str], where: str, problems: list[str]) -> dict[
         if name not in _NUMBERS:
             if cell:
                 entry[name] = cell
-        elif _NUMBER.match(cell):
-            if is_rounded(cell):
-                problems.append(f"{where}: expected a number that a double holds in {name}, got {cell}")
-                continue
-            # 1e400 becomes an infinite float, which from_entries puts under `stated`.
-            entry[name] = float(cell)
         elif cell.lower() in _NO_NUMBER:
             if name == "value":
                 entry["stated"] = cell
-        else:
-            problems.append(f"{where}: expected a number in {name}, got {cell!r}")
+        elif (number := read_number(cell, where, f"in {name}", problems)) is not None:
+            # 1e400 becomes an infinite float, which from_entries puts under `stated`.
+            entry[name] = number
     return entry
+
+
+def read_number(cell: str | None, where: str, what: str, problems: list[str]) -> float | None:
+    """Return the number in a cell; where there is none, or none that a double holds, add that to the problems."""
+    if cell is None or not _NUMBER.match(cell):
+        problems.append(f"{where}: expected a number {what}, got {cell!r}")
+    elif is_rounded(cell):
+        problems.append(f"{where}: expected a number that a double holds {what}, got {cell}")
+    else:
+        return float(cell)
+    return None
 
 
 _LINE = re.compile(r"^=\s*(\w+)\s*=\s+(\S+)(?:\s+(\S+))?")
@@ -141,13 +147,10 @@ def _read_line(line: str, where: str, entries: dict[str, dict[str, Any]], proble
         return
     entry: dict[str, Any] = {"value": None, "certified": False, "source": f"={tag}="}
     if tag in _VALUED:
-        if cell is None or not _NUMBER.match(cell):
-            problems.append(f"{where}: expected a number after {instance}, got {cell!r}")
+        number = read_number(cell, where, f"after {instance}", problems)
+        if number is None:
             return
-        if is_rounded(cell):
-            problems.append(f"{where}: expected a number that a double holds after {instance}, got {cell}")
-            return
-        entry |= {"value": float(cell), "certified": _VALUED[tag]}
+        entry |= {"value": number, "certified": _VALUED[tag]}
     else:
         entry["stated"] = f"={tag}="
     if instance in entries:

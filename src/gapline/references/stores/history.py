@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gapline.contract.number_limits import is_rounded
 from gapline.errors import SnapshotError, UsageError, listing
 from gapline.references.freeze import FreezeRequest, Frozen, read_text, unended
 from gapline.references.git_store import open_revision
 from gapline.references.snapshot import Snapshot, lines, parse_moment
-from gapline.traces.candidates import NUMBER, TRUE
+from gapline.references.stores.files import read_number
+from gapline.traces.candidates import TRUE
 
 _NAMES = {
     "day": ("date", "when", "day", "as_of"),
@@ -165,12 +165,8 @@ def _read_fact(cells: Mapping[str, str], where: str, problems: list[str]) -> lis
         problems.append(f"{where}: expected an instance, got nothing")
     numbers = {}
     for name in ("value", "routes"):
-        if is_rounded(cells.get(name, "")):
-            problems.append(f"{where}: expected a number that a double holds in {name}, got {cells[name]}")
-        elif re.match(NUMBER, cells.get(name, "")):
-            numbers[name] = float(cells[name])
-        elif name == "value" or cells.get(name):
-            problems.append(f"{where}: expected a number in {name}, got {cells.get(name)!r}")
+        if name == "value" or cells.get(name):
+            numbers[name] = read_number(cells.get(name), where, f"in {name}", problems)
     if len(problems) > before:
         return []
     certified = cells.get("certified", "").lower() in TRUE

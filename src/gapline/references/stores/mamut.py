@@ -1,57 +1,42 @@
 """`mamut:PATH@COMMIT`: values, routes and instances of a MAMUT-routing repository at one commit."""
 
 import hashlib
-import posixpath
 import re
+import tempfile
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import msgspec
 
-from gapline.contract.instance_digest import Beside, pointed_digest, problem_digest
-from gapline.errors import GaplineError, SnapshotError, UsageError, listing
+from gapline.contract.instance_digest import COLLECTION_MARKER, Beside, pointed_digest, problem_digest, sidecar_names
+from gapline.errors import EnvironmentLacksError, SnapshotError, listing
 from gapline.files.digests import EXACT
+from gapline.references.fold_candidates import CannotPriceError, price_all
 from gapline.references.freeze import FreezeRequest, Frozen, Moved
 from gapline.references.git_store import Commit, Repository, follow_submodules, open_revision
 from gapline.references.snapshot import Snapshot
-from gapline.text import meant
+from gapline.references.stores.mamut_layout import (
+    INSTANCE,
+    Stored,
+    StoredSolution,
+    files_inside,
+    find_family,
+    find_objective,
+    stored_solutions,
+)
 
-INSTANCE = ".vrp.json"
-_BKS = re.compile(r"^(?P<stem>.+)\.bks\.(?P<objective>[^./]+)\.json$")
-_SIZE = re.compile(r"^n=\d+$")
 # An instance that states the digest of its sidecars needs no second look at them.
 _PINNED = re.compile(rb'_sha256"\s*:\s*"')
 # The objective whose first component is the number of routes.
 _HIERARCHICAL = "HierarchicalVehicleCost"
 
 
-class StoredSolution(msgspec.Struct):
-    """The fields of a `.bks.` file that a snapshot needs."""
-
-    cost: float | None = None
-    routes: list[list[int]] = []
-    objective_function: str | None = None
-    instance_name: str | None = None
-    metadata: dict[str, Any] = {}
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """One instance of a family and its best-known solution at a commit: paths and blob ids."""
-
-    key: str
-    bks: str
-    bks_blob: str
-    instance: str
-    instance_blob: str | None
-    sidecars: Mapping[str, str]
-
-
 @dataclass(slots=True)
-class _Noticed:
+class _StoreNotes:
     entries: dict[str, dict[str, Any]] = field(default_factory=dict)
     unusable: list[str] = field(default_factory=list)
     undigested: list[str] = field(default_factory=list)
@@ -78,11 +63,10 @@ def freeze_mamut(request: FreezeRequest) -> Frozen:
     checker = request.checker
     checked: Mapping[str, str] = {}
     if request.reprice:
-        from gapline.references.fold_candidates import reprice_entries
-
-        repriced = reprice_entries(repository, paths, stored, noticed.entries, objective, tolerance=request.tolerance)
-        moved, checker, checked = repriced.moved, repriced.checker, repriced.checked
-        notes += repriced.notes
+        moved, checked, unpriced, checker = reprice_entries(
+            repository, paths, stored, noticed.entries, objective, tolerance=request.tolerance
+        )
+        notes += unpriced
     snapshot = Snapshot.from_entries(
         noticed.entries,
         name=request.name,
@@ -94,95 +78,15 @@ def freeze_mamut(request: FreezeRequest) -> Frozen:
     return Frozen(snapshot, tuple(notes), moved, checked)
 
 
-def families(paths: Iterable[str]) -> set[str]:
-    """Return the folders above the sizes that hold best-known solutions."""
-    return {_above_size(path) for path in paths if _BKS.match(path.rpartition("/")[2])}
-
-
-def find_family(paths: Mapping[str, str], wanted: str | None, *, where: str, unread: Sequence[str] = ()) -> str:
-    """Find the folder of a family: the one named, by its path or its last parts, or the only one above the sizes.
-
-    `unread` are notes on what could not be read, in which the family may lie.
-    """
-    try:
-        return _find_family(paths, wanted, where=where)
-    except GaplineError as error:
-        hints = [f"{note}: --clones FOLDER names a folder of clones" for note in unread]
-        raise type(error)(error.message, hint="\n".join(filter(None, (error.hint, *hints))) or None) from None
-
-
-def _find_family(paths: Mapping[str, str], wanted: str | None, *, where: str) -> str:
-    folders = families(paths)
-    if not folders:
-        raise SnapshotError(f"{where}: expected files NAME.bks.OBJECTIVE.json, got none among {len(paths)}")
-    if wanted is None:
-        if len(folders) > 1:
-            common = posixpath.commonpath(folders) or "."
-            raise UsageError(
-                f"{where}: expected one family, got {len(folders)}: {listing(sorted(folders))}",
-                hint=f"name one with --family FOLDER; --family {common} takes them all",
-            )
-        return folders.pop()
-    name = wanted.strip("/").removeprefix("./")
-    if name in ("", "."):
-        return ""
-    holders = {folder for path in paths for folder in _parents(path) if _BKS.match(path.rpartition("/")[2])}
-    found = [name] if name in holders else sorted(folder for folder in holders if folder.endswith(f"/{name}"))
-    if len(found) != 1:
-        got = f"several: {listing(found)}" if found else "none"
-        hint = f"families: {listing(sorted(folders))}"
-        raise UsageError(f"{where}: expected one folder {wanted!r}, got {got}", hint=hint)
-    return found[0]
-
-
-def find_objective(paths: Mapping[str, str], family: str, wanted: str | None, *, where: str) -> str:
-    """Find the objective to read; a store with several needs one to be named."""
-    matches = (_BKS.match(path.rpartition("/")[2]) for path in _inside(paths, family))
-    counts = Counter(match["objective"] for match in matches if match)
-    shown = listing(f"{name} ({number})" for name, number in sorted(counts.items())) or "none"
-    if wanted is None:
-        if len(counts) != 1:
-            message = f"{where}: {family or '.'}: expected one objective, got {shown}"
-            raise UsageError(message, hint="name one with --objective")
-        return next(iter(counts))
-    if wanted not in counts:
-        message = f"{where}: {family or '.'}: expected objective {wanted!r}, got {shown}"
-        raise UsageError(message, hint=meant(wanted, counts))
-    return wanted
-
-
-def stored_solutions(paths: Mapping[str, str], family: str, objective: str) -> Iterator[Stored]:
-    """Yield the best-known solutions of one objective, ordered by key, with the instance each stands beside."""
-    siblings: dict[tuple[str, str], dict[str, str]] = {}
-    inside = sorted(_inside(paths, family))
-    for path in inside:
-        folder, _, file = path.rpartition("/")
-        if ".bks." not in file and not file.endswith(INSTANCE):
-            siblings.setdefault((folder, file.partition(".")[0]), {})[file] = paths[path]
-    for path in inside:
-        folder, _, file = path.rpartition("/")
-        match = _BKS.match(file)
-        if match is None or match["objective"] != objective:
-            continue
-        base = f"{folder}/{match['stem']}" if folder else match["stem"]
-        beside = siblings.get((folder, match["stem"].partition(".")[0]), {})
-        yield Stored(
-            key=base[len(family) :].lstrip("/"),
-            bks=path,
-            bks_blob=paths[path],
-            instance=base + INSTANCE,
-            instance_blob=paths.get(base + INSTANCE),
-            sidecars={name: blob for name, blob in beside.items() if name.startswith(f"{match['stem']}.")},
-        )
-
-
 def instance_digest(data: bytes) -> str:
     """Return the digest of an instance file; a large-file pointer already states that of the file it stands for."""
     return "sha256:" + (pointed_digest(data) or hashlib.sha256(data).hexdigest())
 
 
-def _read_entries(repository: Repository, paths: Mapping[str, str], stored: list[Stored], objective: str) -> _Noticed:
-    noticed = _Noticed()
+def _read_entries(
+    repository: Repository, paths: Mapping[str, str], stored: list[Stored], objective: str
+) -> _StoreNotes:
+    noticed = _StoreNotes()
     decode = msgspec.json.Decoder(StoredSolution).decode
     wanted = [blob for one in stored for blob in (one.bks_blob, one.instance_blob) if blob is not None]
     blobs = repository.read(wanted)
@@ -209,7 +113,7 @@ def _read_entries(repository: Repository, paths: Mapping[str, str], stored: list
 def read_stored(path: str, blob: str, data: bytes, objective: str) -> dict[str, Any]:
     """Return the entry of one best-known solution, as its file states it."""
     stored = Stored(key=path, bks=path, bks_blob=blob, instance="", instance_blob=None, sidecars={})
-    return _read_entry(stored, data, msgspec.json.Decoder(StoredSolution).decode, objective, _Noticed())
+    return _read_entry(stored, data, msgspec.json.Decoder(StoredSolution).decode, objective, _StoreNotes())
 
 
 def _sidecars(repository: Repository, paths: Mapping[str, str], one: Stored) -> Beside:
@@ -223,7 +127,7 @@ def _sidecars(repository: Repository, paths: Mapping[str, str], one: Stored) -> 
     return beside
 
 
-def _read_entry(one: Stored, data: bytes, decode: Any, objective: str, noticed: _Noticed) -> dict[str, Any]:
+def _read_entry(one: Stored, data: bytes, decode: Any, objective: str, noticed: _StoreNotes) -> dict[str, Any]:
     entry: dict[str, Any] = {"value": None, "certified": False, "source": one.bks, "blob": f"git:{one.bks_blob}"}
     try:
         solution: StoredSolution = decode(data)
@@ -274,9 +178,9 @@ def _describe_store(request: FreezeRequest, repository: Repository, commit: Comm
     return store | ({"swhid": commit.swhid} if commit.swhid else {})
 
 
-def _notes(paths: Mapping[str, str], family: str, stored: list[Stored], noticed: _Noticed) -> list[str]:
+def _notes(paths: Mapping[str, str], family: str, stored: list[Stored], noticed: _StoreNotes) -> list[str]:
     solved = {one.instance for one in stored}
-    unsolved = [p for p in _inside(paths, family) if p.endswith(INSTANCE) and p not in solved]
+    unsolved = [p for p in files_inside(paths, family) if p.endswith(INSTANCE) and p not in solved]
     problems = (
         (unsolved, "instances without a solution for this objective"),
         (noticed.unusable, "solutions without a usable value"),
@@ -290,62 +194,98 @@ def _notes(paths: Mapping[str, str], family: str, stored: list[Stored], noticed:
     return notes
 
 
-def _parents(path: str) -> Iterator[str]:
-    return (str(parent) for parent in PurePosixPath(path).parents if str(parent) != ".")
+def reprice_entries(
+    repository: Repository,
+    paths: Mapping[str, str],
+    stored: Iterable[Stored],
+    entries: Mapping[str, dict[str, Any]],
+    objective: str,
+    *,
+    tolerance: float,
+) -> tuple[tuple[Moved, ...], dict[str, str], list[str], str]:
+    """Evaluate the stored routes of time-dependent instances, as `price_all` does; the last result is the checker."""
+    try:
+        import mamut_routing_lib.td  # noqa: F401
+    except ImportError:
+        raise EnvironmentLacksError.for_extra("mamut-routing-lib", "routing") from None
+    by_key = {one.key: one for one in stored}
+
+    def price(key: str) -> tuple[float | None, str]:
+        try:
+            return _price(repository, paths, by_key[key], objective)
+        except CannotPriceError:
+            entries[key]["priced_by"] = "store"
+            raise
+
+    checker = _checker_name()
+    return *price_all(entries, price, checker, tolerance=tolerance), checker
 
 
-def _above_size(path: str) -> str:
-    parts = path.split("/")[:-1]
-    for place, part in enumerate(parts):
-        if _SIZE.match(part):
-            return "/".join(parts[:place])
-    return "/".join(parts)
+def _checker_name() -> str:
+    """Name the referee and the contract it prices under, which releases before 0.12 do not state themselves."""
+    from mamut_routing_lib.td import checker
+
+    contract = getattr(checker, "TD_CHECKER_CONTRACT", "td-fold/1")
+    return f"mamut-routing-lib {version('mamut-routing-lib')}, {contract}"
 
 
-def _inside(paths: Mapping[str, str], family: str) -> Iterator[str]:
-    prefix = f"{family}/" if family else ""
-    return (path for path in paths if path.startswith(prefix))
+def _price(repository: Repository, paths: Mapping[str, str], one: Stored, objective: str) -> tuple[float | None, str]:
+    from mamut_routing_lib.enums import ObjectiveFunction
+    from mamut_routing_lib.models import BenchmarkSolution
+    from mamut_routing_lib.td import check_td_solution, load_td_instance
+    from pydantic import ValidationError
+
+    if one.instance_blob is None:
+        raise CannotPriceError("no instance beside it")
+    bks, instance = repository.read([one.bks_blob, one.instance_blob])
+    if bks is None or instance is None:
+        raise CannotPriceError("not in the clone")
+    solution = msgspec.json.decode(bks, type=StoredSolution)
+    if not solution.routes:
+        raise CannotPriceError("no routes")
+    with tempfile.TemporaryDirectory(prefix="gapline-") as scratch:
+        file = Path(scratch) / one.instance
+        _lay_out(repository, paths, one, instance, Path(scratch))
+        try:
+            loaded = load_td_instance(file)
+        except FileNotFoundError as error:
+            raise CannotPriceError(f"no sidecar {Path(str(error.filename)).name}") from None
+        except (ValueError, OSError, KeyError) as error:
+            raise CannotPriceError(str(error).splitlines()[0][:120]) from None
+        try:
+            candidate = BenchmarkSolution(instance_name=loaded.instance.instance_name, routes=solution.routes)
+        except ValidationError as error:
+            return None, f"malformed routes: {error.errors()[0]['msg']}"
+        try:
+            result = check_td_solution(loaded, candidate, ObjectiveFunction(objective))
+        except ValueError as error:
+            raise CannotPriceError(str(error).splitlines()[0][:120]) from None
+    return (float(result.routing_cost), "") if result.is_valid() else (None, str(result.error_message))
 
 
-@dataclass(frozen=True, slots=True)
-class MamutFiles:
-    """Every file of a commit and of the submodules it mounts; `root` is the folder of the family that is meant.
-
-    `source` names the same commit as `freeze` takes it: whatever a branch does meanwhile, both read one version.
-    """
-
-    repository: Repository
-    blobs: Mapping[str, str]
-    root: str
-    commit: str
-    source: str
-
-    @property
-    def paths(self) -> Collection[str]:
-        """The path of every file from the root of the repository."""
-        return self.blobs.keys()
-
-    def read(self, paths: Sequence[str]) -> Iterator[bytes | None]:
-        """Yield the bytes of each file, None where the clone does not have them."""
-        return self.repository.read(self.blobs[path] for path in paths)
-
-    def sizes(self, paths: Sequence[str]) -> Iterator[int | None]:
-        """Yield the number of bytes of each file, None where the clone does not have them."""
-        return self.repository.sizes(self.blobs[path] for path in paths)
+def _lay_out(repository: Repository, paths: Mapping[str, str], one: Stored, instance: bytes, root: Path) -> None:
+    """Write the instance and what it refers to under its own path, from blobs."""
+    folder = PurePosixPath(one.instance).parent
+    wanted = {f"{folder}/{name}": blob for name, blob in one.sidecars.items()}
+    for parent in PurePosixPath(one.instance).parents:
+        # A collection names sidecars from its own root, which its marker file shows.
+        marker = str(parent / COLLECTION_MARKER)
+        for name in sidecar_names(instance) if parent == folder or marker in paths else ():
+            path = str(parent / name)
+            if path in paths:
+                wanted[path] = paths[path]
+        if marker in paths:
+            wanted[marker] = paths[marker]
+    files = {str(PurePosixPath(path)): blob for path, blob in wanted.items()}
+    for path, data in zip(files, repository.read(files.values()), strict=True):
+        if data is not None:
+            _write(root, path, data)
+    _write(root, one.instance, instance)
 
 
-def open_mamut(location: str, *, family: str | None = None, clones: str | None = None) -> MamutFiles:
-    """Open `PATH@COMMIT`: one family, or all of them under the folder that they share where none is named."""
-    repository, commit, where = open_revision(location)
-    mounts = follow_submodules(repository, commit, None if clones is None else Path(clones))
-    blobs = repository.blobs(commit) | mounts.paths
-    wanted = family or repository.prefix or None
-    if wanted is None and len(found := families(blobs)) > 1:
-        wanted = posixpath.commonpath(found) or "."
-    return MamutFiles(
-        repository=mounts.repository,
-        blobs=blobs,
-        root=find_family(blobs, wanted, where=where, unread=mounts.notes),
-        commit=commit.id,
-        source=f"mamut:{where.rpartition('@')[0]}@{commit.id}",
-    )
+def _write(root: Path, path: str, data: bytes) -> None:
+    file = root / path
+    if not file.resolve().is_relative_to(root.resolve()):
+        raise CannotPriceError(f"path {path!r} leads out of the store")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(data)

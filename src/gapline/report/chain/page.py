@@ -1,19 +1,18 @@
 """The page of a chain of snapshots: who improved which value, and when."""
 
-import json
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gapline.contract.version import VERSION
 from gapline.references.history import SnapshotLog, Step, link_facts
 from gapline.references.snapshot import parse_moment
 from gapline.report.drawing import write_file
 from gapline.report.looks import COLOURS
-from gapline.report.page.encode import compress
-from gapline.report.page.seal import joined_script, read_part, script_json, seal_page
+from gapline.report.page.encode import compress_json
+from gapline.report.page.seal import join_scripts, read_part, script_json, seal_page
 from gapline.text import counted, printable
 
 # A store may have thousands of commits, and a value a long source: older commits and the ends of sources stay out.
@@ -21,30 +20,18 @@ MOST_COMMITS, MOST_LETTERS = 400, 200
 COUNTED = ("improved", "added", "worsened", "certified", "withdrawn")
 
 
-@dataclass(frozen=True, slots=True)
-class ChainData:
+class ChainData(NamedTuple):
     """The head of the page (events, colours, what was left out) and its steps, compressed."""
 
     head: dict[str, Any]
     steps: str
 
 
-@dataclass(slots=True)
-class _Texts:
-    """Texts by number: most of them repeat."""
-
-    known: dict[str, int] = field(default_factory=dict)
-
-    def place(self, text: str) -> int:
-        return self.known.setdefault(
-            text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 1] + "…", len(self.known)
-        )
-
-
 def chain_data(log: SnapshotLog) -> ChainData:
     """Return the data of a page, of which the same log always gives the same bytes."""
     places, events, left_out = _events(log)
-    texts = {name: _Texts() for name in ("change", "who", "source")}
+    # Texts by number: most of them repeat.
+    texts: dict[str, dict[str, int]] = {name: {} for name in ("change", "who", "source")}
     columns: dict[str, list[Any]] = {name: [] for name in ("event", "value", "certified", *texts)}
     names, counts, dropped = [], [], 0
     for instance, steps in log.steps.items():
@@ -57,14 +44,14 @@ def chain_data(log: SnapshotLog) -> ChainData:
             columns["value"].append(step.value)
             columns["certified"].append(int(step.certified))
             for name, known in texts.items():
-                columns[name].append(known.place(getattr(step, name)))
-    document = (
-        {"instances": names, "counts": counts} | columns | {f"{name}s": list(t.known) for name, t in texts.items()}
-    )
-    encoded = json.dumps(document, allow_nan=False, separators=(",", ":")).encode("utf-8")
+                text = getattr(step, name)
+                short = text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 1] + "…"
+                columns[name].append(known.setdefault(short, len(known)))
+    listed = {f"{name}s": list(known) for name, known in texts.items()}
+    document = {"instances": names, "counts": counts} | columns | listed
     dated = all(event["time"] is not None for event in events)
     head = {"events": events, "dated": dated, "colours": list(COLOURS), "leftOut": left_out, "dropped": dropped}
-    return ChainData(head, compress(encoded))
+    return ChainData(head, compress_json(document))
 
 
 def before_first(log: SnapshotLog) -> SnapshotLog:
@@ -161,23 +148,22 @@ def build_chain(log: SnapshotLog, /) -> str:
 def chain_script() -> str:
     """Return the page's own script: its files, joined."""
     shared = [read_part(f"script/{name}.js") for name in _SHARED]
-    return joined_script([*shared, read_part("chain.js", room=_ROOM)])
+    return join_scripts([*shared, read_part("chain.js", room=_ROOM)])
 
 
 def _words(log: SnapshotLog) -> dict[str, Any]:
     newest = log.links[0].snapshot
     people = contributors(log)
+    more = {"snapshots": len(log.links), "people": len(people), "alarms": len(log.alarms)}
     return {
         "version": VERSION,
         "title": printable(newest.name),
         "facts": f"{counted(len(log.links), 'snapshot')} · {counted(len(newest), 'instance')} · {newest.digest}",
         "cards": _cards(log, people),
         "snapshots": [_row(link_facts(link)) for link in log.links[:MOST_ROWS]],
-        "more_snapshots": max(0, len(log.links) - MOST_ROWS),
         "people": [(printable(who)[:200], *rest) for who, *rest in people[:MOST_ROWS]],
-        "more_people": max(0, len(people) - MOST_ROWS),
         "alarms": [printable(alarm) for alarm in log.alarms[:MOST_ROWS]],
-        "more_alarms": max(0, len(log.alarms) - MOST_ROWS),
+        **{f"more_{name}": max(0, number - MOST_ROWS) for name, number in more.items()},
     }
 
 
@@ -187,32 +173,20 @@ def _cards(log: SnapshotLog, people: list[tuple[str, int, int, str]]) -> list[di
     certified = sum(entry.certified for entry in newest.values.values())
     first = oldest.as_of or oldest.created or "undated"
     lead = f"most: {printable(people[0][0])[:80]}" if people else "nobody yet"
+    alarms = "see the alarms below" if log.alarms else "no certificate is contradicted"
     cards = (
         ("Instances improved", f"{len(changed):,} of {len(log.steps):,}", f"since {printable(oldest.name)} ({first})"),
         ("Certified", f"{certified:,} of {len(newest):,}", f"in {printable(newest.name)}"),
         ("Improvements", f"{sum(number for _, number, *_ in people):,}", lead),
-        (
-            "Contradictions",
-            f"{len(log.alarms):,}",
-            "see the alarms below" if log.alarms else "no certificate is contradicted",
-        ),
+        ("Contradictions", f"{len(log.alarms):,}", alarms),
     )
     return [{"title": title, "value": value, "note": note} for title, value, note in cards]
 
 
 def _row(facts: dict[str, Any]) -> list[str]:
-    changes = facts["changes"]
-    store = facts["store"]
-    counts = [
-        f"{changes[name]:,}" if changes else "–" for name in ("improved", "added", "worsened", "certified", "withdrawn")
-    ]
-    return [
-        printable(facts["name"]),
-        facts["as_of"] or "–",
-        (facts["created"] or "–")[:10],
-        f"{facts['instances']:,}",
-        f"{facts['certified']:,}",
-        *counts,
-        printable(f"{store['name']} {(store.get('version') or '')[:12]}".strip()),
-        facts["digest"][:19] + "…",
-    ]
+    changes, store = facts["changes"], facts["store"]
+    counts = [f"{changes[name]:,}" if changes else "–" for name in COUNTED]
+    dates = [facts["as_of"] or "–", (facts["created"] or "–")[:10]]
+    held = [f"{facts[name]:,}" for name in ("instances", "certified")]
+    origin = printable(f"{store['name']} {(store.get('version') or '')[:12]}".strip())
+    return [printable(facts["name"]), *dates, *held, *counts, origin, facts["digest"][:19] + "…"]

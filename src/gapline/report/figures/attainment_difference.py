@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gapline.files.scratch_arrays import scratch_array
 from gapline.measures.attainment_surface import AttainmentDifference
-from gapline.report.drawing import Figure, load_altair, titled
+from gapline.report.drawing import Figure, alt, titled
 from gapline.report.fit_chart import IN_GREY
 from gapline.report.looks import looks_of
 from gapline.text import printable
@@ -32,8 +32,8 @@ def difference_map(pair: AttainmentDifference, *, columns: int = COLUMNS, rows: 
     """Evaluate the difference on a grid up to the gap that nine of ten steps are below."""
     size = len(pair.first.time)
     gaps = scratch_array(size + len(pair.second.time))
-    gaps[:size], gaps[size:] = pair.first.raw_gaps(), pair.second.raw_gaps()
-    low, high = (0.0, 1.0)
+    gaps[:size], gaps[size:] = pair.first.gaps(), pair.second.gaps()
+    low, high = 0.0, 1.0
     if len(gaps):
         # In place, where a copy would be as large as all steps.
         low, high = min(0.0, float(gaps.min())), float(np.quantile(gaps, 0.9, overwrite_input=True))
@@ -48,16 +48,11 @@ def difference_figure(pair: AttainmentDifference, reading: str) -> Figure:
     """Return the cells in which the arms differ: time, until, gap, below, difference."""
     found = difference_map(pair)
     i, j = np.nonzero(found.shares)
-    data = pl.DataFrame(
-        {
-            "time": found.times[i], "until": found.times[i + 1], "gap": found.gaps[j], "below": found.gaps[j + 1],
-            "difference": found.shares[i, j],
-        }
-    )  # fmt: skip
+    sides = {"time": found.times[i], "until": found.times[i + 1], "gap": found.gaps[j], "below": found.gaps[j + 1]}
     a, b = printable(pair.a), printable(pair.b)
     cut = "; larger gaps are cut off" if found.cut else ""
     return Figure(
-        data=data,
+        data=pl.DataFrame(sides | {"difference": found.shares[i, j]}),
         title=f"Empirical attainment: where {a} or {b} attains more",
         caption=(
             f"share of the runs of {a} minus that of {b} that are at a raw gap or below by a time, every run alike, at "
@@ -69,24 +64,18 @@ def difference_figure(pair: AttainmentDifference, reading: str) -> Figure:
     )
 
 
-def draw_difference(figure: Figure, *, arms: Sequence[str] = (), width: int = 620, height: int = 320) -> Any:
+def draw_difference(figure: Figure, *, arms: Sequence[str] = ()) -> Any:
     """Draw the map in the colours that the two arms have among all `arms`; dots where these are one colour."""
-    alt = load_altair()
     first, second = figure.names
     looks = looks_of(figure.names, [printable(arm) for arm in arms])
     alike = looks[first].colour == looks[second].colour
-    largest = figure.data["difference"].abs().max()
-    most = largest if isinstance(largest, float) else 1.0
-    scale = alt.Scale(
-        domain=[-most, 0, most], range=[looks[second].colour, "#ffffff", looks[first].colour], interpolate="rgb"
-    )
+    most = max(map(abs, figure.data["difference"]), default=1.0)
+    colours = [looks[second].colour, "#ffffff", looks[first].colour]
+    scale = alt.Scale(domain=[-most, 0, most], range=colours, interpolate="rgb")
     legend = alt.Legend(
         # A list is text, never a formula.
-        title=[
-            "difference in share of runs",
-            f"+ {first} attains more",
-            f"− {second} attains more{' (dotted)' if alike else ''}",
-        ],
+        title=["difference in share of runs", f"+ {first} attains more",
+               f"− {second} attains more{' (dotted)' if alike else ''}"],
         orient="bottom", gradientLength=300, format="+.0%", titleLimit=600,
     )  # fmt: skip
     x = alt.X("time:Q", title=figure.time_title, scale=alt.Scale(nice=False))
@@ -103,4 +92,4 @@ def draw_difference(figure: Figure, *, arms: Sequence[str] = (), width: int = 62
     shown = {"opacity": 1} if alike else {"opacity": 0, "style": IN_GREY}
     dots = alt.Chart(middles).mark_circle(size=4, color="#ffffff", **shown).encode(x=x, y=y)
     chart = alt.layer(cells, dots)
-    return titled(chart.properties(width=width, height=height), figure.title, figure.caption, width=width)
+    return titled(chart.properties(width=620, height=320), figure.title, figure.caption)

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from gapline.report.drawing import Figure, arm_legend, arm_scales, in_order, load_altair, titled
+from gapline.report.drawing import Figure, alt, arm_legend, look_channels, name_axis, titled
 from gapline.report.looks import MOST_LOOKS
 from gapline.report.numbers import goal_words
 from gapline.scoring.endpoints import attainment_name
@@ -24,10 +24,11 @@ def segment_figure(found: Complementarity, scores: Scores) -> Figure:
         for row in summarise(scores, by=["arm", "panel"], weighting="instance").frame.iter_rows(named=True)
     }
     chosen = found.contrasts.head(MOST_PAIRS)
-    rows = []
-    for row in chosen.iter_rows(named=True):
-        pair = f"{row['panel']}: {row['a']}, {row['b']}"
-        rows += [(pair, arm, rates[arm, row["panel"]]) for arm in (row["a"], row["b"])]
+    rows = [
+        (f"{panel}: {a}, {b}", arm, rates[arm, panel])
+        for panel, a, b in chosen.select("panel", "a", "b").iter_rows()
+        for arm in (a, b)
+    ]
     left = found.contrasts.height - chosen.height
     return Figure(
         data=pl.DataFrame(rows, schema={"pair": pl.String, "arm": pl.String, "attainment": pl.Float64}, orient="row"),
@@ -42,30 +43,27 @@ def segment_figure(found: Complementarity, scores: Scores) -> Figure:
     )
 
 
-def draw_segments(figure: Figure, *, arms: Sequence[str] = (), width: int = 400) -> Any:
+def draw_segments(figure: Figure, *, arms: Sequence[str] = ()) -> Any:
     """Draw one segment per pair, its ends in the colours of the arms."""
-    alt = load_altair()
     names, pairs = list(figure.names), list(dict.fromkeys(figure.data["pair"].to_list()))
     data = figure.data.with_columns(end=pl.Series(["the arm named first", "the arm named second"] * len(pairs)))
     # Nobody looks forty arms up in a legend: there each end says which of the two names of its line it is.
     end = "arm" if data["arm"].n_unique() <= MOST_LOOKS else "end"
-    scales = arm_scales(names if end == "arm" else data["end"].unique(maintain_order=True).to_list(), arms=arms)
+    ends = names if end == "arm" else data["end"].unique(maintain_order=True).to_list()
     shown = set(data[end])
-    legend = arm_legend([name for name in scales.colour.domain if name in shown], width=width + 200, symbolSize=100)
+    legend = arm_legend([name for name in ends if name in shown], width=600, symbolSize=100)
     base = alt.Chart(data).encode(
-        y=alt.Y("pair:N", **in_order(pairs), title=None, axis=alt.Axis(labelLimit=320, grid=False)),
+        y=name_axis("pair", pairs),
         x=alt.X("attainment:Q", title=figure.value_title).scale(domain=[0, 1]).axis(format="%", tickCount=5),
     )
     lines = base.mark_line(color="#999", strokeWidth=2).encode(detail="pair:N")
     points = base.mark_point(filled=True, size=100, opacity=1).encode(
-        color=alt.Color(f"{end}:N", scale=scales.colour, legend=legend, title=None),
-        shape=alt.Shape(f"{end}:N", scale=scales.shape, legend=legend, title=None),
         tooltip=["pair:N", "arm:N", alt.Tooltip("attainment:Q", format=".1%")],
+        **look_channels(end, ends, "color", "shape", arms=arms, legend=legend, title=None),
     )
+    chart = alt.layer(lines, points).properties(width=400, height={"step": 24})
     # An empty screen is a result: it is said in words, not shown as an empty frame.
     if not pairs:
         nothing = alt.Chart(alt.Data(values=[{"text": "no pair is selected"}])).mark_text(fontSize=12, color="#555")
-        chart = nothing.encode(text="text:N").properties(width=width, height=60)
-    else:
-        chart = alt.layer(lines, points).properties(width=width, height={"step": 24})
-    return titled(chart, figure.title, figure.caption, width=width + 200)
+        chart = nothing.encode(text="text:N").properties(width=400, height=60)
+    return titled(chart, figure.title, figure.caption, width=600)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from gapline.measures.ranks import MeanRanks
-from gapline.report.drawing import Figure, load_altair, titled
+from gapline.report.drawing import Figure, alt, titled
 from gapline.text import printable
 
 # Distances of the picture, in lines of text: the first bar below the axis, and one bar or name below another.
@@ -84,20 +84,15 @@ def rank_figure(ranks: MeanRanks) -> Figure:
     )
 
 
-def draw_ranks(figure: Figure, *, width: int = 460) -> Any:
+def draw_ranks(figure: Figure) -> Any:
     """Draw the picture."""
-    alt = load_altair()
     data = figure.data
     stems = data.filter(kind="stem")
     first, last = data.filter(kind="axis").select("x", "x2").row(0)
-    deepest = stems["y2"].max()
-    depth = deepest + 0.6 if isinstance(deepest, float) else 1.0
-    x_scale, y_scale = (
-        alt.Scale(domain=[first, last], nice=False, zero=False),
-        alt.Scale(domain=[depth, -2.2], nice=False),
-    )
+    depth = float(stems["y2"].to_numpy().max()) + 0.6
+    x_scale = alt.Scale(domain=[first, last], nice=False, zero=False)
     x = alt.X("x:Q", scale=x_scale, axis=None)
-    y = alt.Y("y:Q", scale=y_scale, axis=None)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[depth, -2.2], nice=False), axis=None)
 
     def lines(kind: str, stroke: float) -> Any:
         rows = alt.Chart(data.filter(pl.col("kind").str.starts_with(kind))).mark_rule(strokeWidth=stroke, color="#333")
@@ -108,13 +103,13 @@ def draw_ranks(figure: Figure, *, width: int = 460) -> Any:
         return named.encode(x=alt.X("x2:Q", scale=x_scale, axis=None), y=y, text="text:N")
 
     ticks = pl.DataFrame({"x": rank_ticks(int(first), int(last))}).select(pl.col("x").cast(pl.Float64), y=0.0)
-    marks = alt.Chart(ticks)
+    marks = alt.Chart(ticks).encode(x=x, y=y)
     layers = [
         lines("axis", 1),
-        marks.mark_point(shape="stroke", angle=90, size=80, color="#333").encode(x=x, y=y),
-        marks.mark_text(dy=-12, fontSize=11, color="#555").encode(x=x, y=y, text=alt.Text("x:Q", format="d")),
+        marks.mark_point(shape="stroke", angle=90, size=80, color="#333"),
+        marks.mark_text(dy=-12, fontSize=11, color="#555").encode(text=alt.Text("x:Q", format="d")),
         lines("stem", 1), lines("name", 1), lines("bar", 4), lines("distance", 2),
         words("name left", "right", -5), words("name right", "left", 5), words("distance", "left", 6),
     ]  # fmt: skip
-    chart = alt.layer(*layers).properties(width=width, height=max(90, int(22 * (depth + 2.2))))
-    return titled(chart, figure.title, figure.caption, width=width + 260)
+    chart = alt.layer(*layers).properties(width=460, height=max(90, int(22 * (depth + 2.2))))
+    return titled(chart, figure.title, figure.caption, width=720)

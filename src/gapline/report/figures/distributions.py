@@ -5,7 +5,7 @@ import polars as pl
 
 from gapline.contract.reading import ReferenceLabel
 from gapline.measures.running_times import Profiles
-from gapline.report.curve_figure import MANY_RUNS, CurveFigure, held, thinned, thinned_words
+from gapline.report.curve_figure import MANY_RUNS, CurveFigure, thin_curves, thinning_note
 from gapline.report.numbers import goal_words
 from gapline.scoring.curve import group_rows
 from gapline.scoring.scores import Scores
@@ -31,20 +31,20 @@ def final_gap_figure(scores: Scores, *, weighting: str = "panel") -> CurveFigure
     parts = []
     for (arm,), rows in group_rows(frame, ["arm"]):
         x, share = share_steps(gaps[rows], weights[rows])
-        x, share = np.append(low, x), np.append(0.0, share)
-        x, share = np.append(x, max(end, high)), np.append(share, share[-1])
-        parts.append(pl.DataFrame({"time": x, "value": share}).select(pl.lit(arm).alias("series"), "time", "value"))
+        share = np.append(0.0, share)
+        steps = {"time": np.append(np.append(low, x), max(end, high)), "value": np.append(share, share[-1])}
+        parts.append(pl.DataFrame({"series": [arm] * (len(x) + 2), **steps}))
     empty = int((frame["steps"] == 0).sum())
     note = f"; axis cut at {100 * end:.2g} %, the largest gap is {100 * high:.3g} %" if shortened else ""
     whole = pl.concat(parts)
-    data = thinned(whole)
+    data = thin_curves(whole)
     return CurveFigure(
         data=data,
         title="Final gaps: further left and higher is better",
         caption=(
             f"share of runs that ended within x of the reference, {weighting}-equal, against {scores.reference}; "
             f"{empty:,} of {frame.height:,} runs are empty and never count as within{note}"
-            + thinned_words(whole, data, many=MANY_RUNS)
+            + thinning_note(whole, data, many=MANY_RUNS)
         ),
         time_title="raw final gap (z − z*) / z*",
         value_title="share of runs",
@@ -55,12 +55,9 @@ def final_gap_figure(scores: Scores, *, weighting: str = "panel") -> CurveFigure
     )
 
 
-PERFORMANCE = "performance"
-
-
 def profile_figure(profiles: Profiles, reference: ReferenceLabel) -> CurveFigure:
     """Return the profile of every arm, held to the last ratio of any arm."""
-    ratio = profiles.kind == PERFORMANCE
+    ratio = profiles.kind == "performance"
     highest = profiles.frame["x"].max()
     end = float(highest) if isinstance(highest, float) else 1.0
     # Where every arm is within a hair of the best, a logarithmic axis from 1 to 1 would be empty.
@@ -68,7 +65,7 @@ def profile_figure(profiles: Profiles, reference: ReferenceLabel) -> CurveFigure
     curves = profiles.frame.select(series="arm", time="x", value="value")
     goal = goal_words(profiles.goal)
     return CurveFigure(
-        data=thinned(held(curves, "series", end=end)),
+        data=thin_curves(curves, end=end),
         title=f"Performance profile: time to {goal}, further left and higher is better"
         if ratio
         else f"Data profile: time to {goal}",

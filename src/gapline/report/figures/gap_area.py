@@ -11,10 +11,10 @@ from gapline.envelope.build import Envelopes
 from gapline.errors import UsageError, listing
 from gapline.references.choice import label_reference
 from gapline.references.snapshot import Snapshot
-from gapline.report.curve_figure import thinned
-from gapline.report.drawing import Figure, load_altair, step_lines, titled, zero_line
+from gapline.report.curve_figure import thin_curves
+from gapline.report.drawing import Figure, alt, step_lines, titled, zero_line
 from gapline.scoring.integral import primal_integral
-from gapline.scoring.kernels import Kernel, parse_kernel
+from gapline.scoring.kernels import parse_kernel
 from gapline.scoring.run_references import reference_column
 
 ABOVE, BELOW = "above the reference: counts positive", "below the reference: counts negative"
@@ -28,12 +28,7 @@ class AreaFigure(Figure):
 
 
 def area_figure(
-    envelopes: Envelopes,
-    snapshot: Snapshot,
-    run: RunKey,
-    *,
-    kernel: str | Kernel = "squeezed",
-    policy: str | None = None,
+    envelopes: Envelopes, snapshot: Snapshot, run: RunKey, *, kernel: str = "squeezed", policy: str | None = None
 ) -> AreaFigure:
     """Return the gap of one run from 0 to its horizon."""
     chosen = parse_kernel(kernel)
@@ -49,16 +44,16 @@ def area_figure(
     reference = float(reference_column(snapshot, envelopes)[row])
     horizon = float(envelopes.runs["horizon"][row])
     score: float | None = chosen.before
+    gaps = np.empty(0)
     # An empty run has that score whatever the reference is, and there may be none.
     if len(time):
         score = primal_integral(time, objective, reference=reference, horizon=horizon, kernel=chosen)
+        gaps = chosen(objective, np.full(len(objective), reference))
     assert score is not None
-    gaps = chosen(objective, np.full(len(objective), reference)) if len(objective) else np.empty(0)
-    times, values = np.append(0.0, time), np.append(chosen.before, gaps)
     # Feasible at time 0: there is no time before the first incumbent to draw.
-    if len(time) and time[0] == 0:
-        times, values = times[1:], values[1:]
-    times, values = np.append(times, horizon), np.append(values, values[-1])
+    start = int(len(time) > 0 and time[0] == 0)
+    values = np.append(chosen.before, gaps)[start:]
+    times, values = np.append(np.append(0.0, time)[start:], horizon), np.append(values, values[-1])
     # A minus sign for the score alone: the hyphens of names stay as they are.
     printed = f"{score:.4f}".replace("-", "−")
     return AreaFigure(
@@ -73,22 +68,17 @@ def area_figure(
     )
 
 
-def draw_area(figure: AreaFigure, *, width: int = 620, height: int = 260) -> Any:
+def draw_area(figure: AreaFigure) -> Any:
     """Draw the gap as steps, the area above zero light and the area below it dark."""
-    alt = load_altair()
-    rows = thinned(figure.data.select(pl.lit("run").alias("series"), "time", value="gap")).rename({"value": "gap"})
+    rows = thin_curves(figure.data.select(pl.lit("run").alias("series"), "time", value="gap")).rename({"value": "gap"})
     sides = {ABOVE: pl.col("gap").clip(lower_bound=0.0), BELOW: pl.col("gap").clip(upper_bound=0.0)}
     shaded = rows.select("time", **sides)
     shaded = shaded.unpivot([ABOVE, BELOW], index="time", variable_name="side", value_name="gap")
     x = alt.X("time:Q", title="time (s)", scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=8))
     legend = alt.Legend(orient="bottom", title=None, symbolType="square", symbolOpacity=0.55)
     scale = alt.Scale(domain=[ABOVE, BELOW], range=["#9ecae1", "#08519c"])
-    area = alt.Chart(shaded).mark_area(interpolate="step-after", opacity=0.55)
-    area = area.encode(
-        x=x,
-        y=alt.Y("gap:Q", title=figure.value_title, stack=None),
-        color=alt.Color("side:N", scale=scale, legend=legend),
-    )
+    y, color = alt.Y("gap:Q", title=figure.value_title, stack=None), alt.Color("side:N", scale=scale, legend=legend)
+    area = alt.Chart(shaded).mark_area(interpolate="step-after", opacity=0.55).encode(x=x, y=y, color=color)
     line = step_lines(rows, x=x, y=alt.Y("gap:Q", title=figure.value_title), color=alt.value("#08306b"))
-    chart = alt.layer(area, zero_line(), line).properties(width=width, height=height)
-    return titled(chart, figure.title, figure.caption, width=width)
+    chart = alt.layer(area, zero_line(), line).properties(width=620, height=260)
+    return titled(chart, figure.title, figure.caption)

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from gapline.contract.reading import vouched
-from gapline.report.drawing import Figure, arm_scales, in_order, load_altair, titled
+from gapline.report.drawing import Figure, alt, in_order, look_channels, titled
 from gapline.report.looks import MOST_LOOKS, leading
 from gapline.study.health import Health
 
@@ -39,11 +39,10 @@ def health_figure(health: Health, *, validation: str, checker: str | None = None
     )
 
 
-def draw_health(figure: Figure, *, best: Sequence[str] = (), arms: Sequence[str] = (), width: int = 118) -> Any:
+def draw_health(figure: Figure, *, best: Sequence[str] = (), arms: Sequence[str] = ()) -> Any:
     """Draw one column of bars per count, each on its own scale, its number at each bar; `best` as in the curves."""
-    alt = load_altair()
     names = sorted(figure.data["group"].unique().to_list())
-    colour = arm_scales(names, arms=arms, lead=leading(names, best)).colour
+    look = look_channels("group", names, "color", arms=arms, lead=leading(names, best), legend=None)
     columns = []
     for k, label in enumerate(COUNTS.values()):
         part = figure.data.filter(pl.col("count") == label)
@@ -54,12 +53,9 @@ def draw_health(figure: Figure, *, best: Sequence[str] = (), arms: Sequence[str]
             y=alt.Y("group:N", **in_order(names), title=None, axis=axis),
             x=alt.X("value:Q", title=None, axis=None, scale=alt.Scale(domain=[0, 1.45 * highest])),
         )
-        bars = base.mark_bar().encode(color=alt.Color("group:N", scale=colour, legend=None))
+        bars = base.mark_bar().encode(**look)
         words = base.mark_text(align="left", dx=4, fontSize=11).encode(text="text:N")
         heading = alt.TitleParams(label, fontSize=11, fontWeight="normal", anchor="start")
-        columns.append(
-            alt.layer(bars, words).properties(
-                width=width, height={"step": 24 if len(names) <= MOST_LOOKS else 17}, title=heading
-            )
-        )
-    return titled(alt.hconcat(*columns, spacing=12), figure.title, figure.caption, width=(width + 12) * len(COUNTS))
+        height = {"step": 24 if len(names) <= MOST_LOOKS else 17}
+        columns.append(alt.layer(bars, words).properties(width=118, height=height, title=heading))
+    return titled(alt.hconcat(*columns, spacing=12), figure.title, figure.caption, width=130 * len(COUNTS))

@@ -7,7 +7,7 @@ import polars as pl
 
 from gapline.contract.reading import ReferenceLabel
 from gapline.measures.rating import Ratings
-from gapline.report.drawing import Figure, Scales, arm_scales, in_order, load_altair, titled, zero_line
+from gapline.report.drawing import Figure, alt, look_channels, name_axis, titled, zero_line
 from gapline.report.looks import MOST_LOOKS, grey_words, leading
 from gapline.report.numbers import number, p_value, signed
 from gapline.report.order import ArmOrder
@@ -16,15 +16,17 @@ from gapline.statistics.bootstrap import ArmIntervals
 from gapline.statistics.contrasts import Contrasts
 from gapline.statistics.means import Summary
 
+WIDTH = 460
+
 
 def interval_figure(
     summary: Summary, intervals: ArmIntervals | None, order: ArmOrder, *, why_none: str | None = None
 ) -> Figure:
     """Return arm, label (with the empty count), mean of the first kernel, low, high, text, in the order of the arms."""
     kernel = summary.kernels[0]
-    ends = {} if intervals is None else {row["arm"]: row for row in intervals.frame.iter_rows(named=True)}
+    ends = {} if intervals is None else intervals.frame.rows_by_key("arm", named=True, unique=True)
     rows = []
-    by_arm = {row["arm"]: row for row in summary.frame.iter_rows(named=True)}
+    by_arm = summary.frame.rows_by_key("arm", named=True, unique=True, include_key=True)
     for row in (by_arm[arm] for arm in order.arms if by_arm[arm][kernel] is not None):
         span = ends.get(row["arm"], {"low": None, "high": None})
         marks = [f"{row['empty']:,} of {row['runs']:,} empty"] if row["empty"] else []
@@ -33,9 +35,8 @@ def interval_figure(
         label = f"{row['arm']} ({', '.join(marks)})" if marks else row["arm"]
         rows.append((row["arm"], label, row[kernel], span["low"], span["high"], number(row[kernel])))
     texts, numbers = dict.fromkeys(("arm", "label"), pl.String), dict.fromkeys(("mean", "low", "high"), pl.Float64)
-    spread = f"no intervals: {why_none or 'not asked for'}"
-    if intervals is not None:
-        spread = f"{intervals.level:.0%} intervals by {intervals.how}"
+    without = f"no intervals: {why_none or 'not asked for'}"
+    spread = without if intervals is None else f"{intervals.level:.0%} intervals by {intervals.how}"
     return Figure(
         data=pl.DataFrame(rows, schema={**texts, **numbers, "text": pl.String}, orient="row"),
         title=f"Mean {kernel} score: further left is better",
@@ -44,16 +45,19 @@ def interval_figure(
     )
 
 
-def draw_intervals(figure: Figure, *, arms: Sequence[str] = (), width: int = 460) -> Any:
+def draw_intervals(figure: Figure, *, arms: Sequence[str] = ()) -> Any:
     """Draw the forest of means; `arms` are all of the study, whose looks these keep."""
-    alt = load_altair()
-    names = figure.data["arm"].to_list()
-    lead = leading(names, names)
-    look = point_look(arm_scales(sorted(names), arms=arms, lead=lead))
-    scale = alt.Scale(zero=False, padding=14)
-    layers = forest(figure, "label", "mean", look, ["arm:N", "mean:Q", "low:Q", "high:Q"], scale)
-    chart = alt.layer(*layers).properties(width=width, height={"step": line_step(len(names))})
-    return titled(chart, figure.title, figure.caption + grey_words(names, lead), width=width + 160)
+    return _draw_arms(figure, "label", "mean", figure.data["arm"].to_list(), arms)
+
+
+def _draw_arms(figure: Figure, label: str, value: str, best: Sequence[str], arms: Sequence[str]) -> Any:
+    """Draw a forest with a line for each arm, in the looks of the arms; of many the first of `best` are in colour."""
+    lead = leading(best, best)
+    look = look_channels("arm", sorted(best), "color", "shape", arms=arms, lead=lead, legend=None)
+    tooltip = ["arm:N", f"{value}:Q", "low:Q", "high:Q"]
+    layers = _forest(figure, label, value, look, tooltip, alt.Scale(zero=False, padding=14))
+    chart = alt.layer(*layers).properties(width=WIDTH, height={"step": line_step(figure.data.height)})
+    return titled(chart, figure.title, figure.caption + grey_words(best, lead), width=WIDTH + 160)
 
 
 def line_step(lines: int) -> int:
@@ -61,27 +65,13 @@ def line_step(lines: int) -> int:
     return 30 if lines <= MOST_LOOKS else 17
 
 
-def point_look(scales: Scales) -> dict[str, Any]:
-    """Return the encodings that tell the points of arms apart, whose names stand beside them."""
-    alt = load_altair()
-    return {
-        "color": alt.Color("arm:N", scale=scales.colour, legend=None),
-        "shape": alt.Shape("arm:N", scale=scales.shape, legend=None),
-    }
-
-
-def forest(
+def _forest(
     figure: Figure, label: str, value: str, look: dict[str, Any], tooltip: list[str], scale: Any = None
 ) -> list[Any]:
     """Return the layers of a forest: a bar from low to high, a point and its number on every line, in their order."""
-    alt = load_altair()
-    order, title = figure.data[label].to_list(), figure.value_title
-    base = alt.Chart(figure.data).encode(
-        y=alt.Y(f"{label}:N", **in_order(order), title=None, axis=alt.Axis(labelLimit=320, grid=False)),
-        color=look["color"],
-    )
-    bars = base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q", title=title), x2="high:Q")
-    x = alt.X(f"{value}:Q", title=title, scale=alt.Undefined if scale is None else scale)
+    base = alt.Chart(figure.data).encode(y=name_axis(label, figure.data[label]), color=look["color"])
+    bars = base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q", title=figure.value_title), x2="high:Q")
+    x = alt.X(f"{value}:Q", title=figure.value_title, scale=alt.Undefined if scale is None else scale)
     points = base.mark_point(filled=True, size=90, opacity=1).encode(x=x, tooltip=tooltip, **look)
     # The numbers stand in a column of their own, where no interval runs through them.
     words = base.mark_text(align="left", dx=6, fontSize=11)
@@ -121,16 +111,15 @@ def contrast_figure(contrasts: Contrasts, reference: ReferenceLabel, *, descript
     )
 
 
-def draw_contrasts(figure: Figure, *, width: int = 460) -> Any:
+def draw_contrasts(figure: Figure) -> Any:
     """Draw the forest of differences."""
-    alt = load_altair()
     scale = alt.Scale(domain=[DECLARED, EXPLORATORY], range=["#0072B2", "#777777"])
     legend = alt.Legend(orient="bottom", title=None, symbolType="circle", symbolSize=90)
     kind = alt.Color("kind:N", scale=scale, legend=legend)
     tooltip = ["pair:N", "difference:Q", "low:Q", "high:Q", "kind:N"]
-    layers = forest(figure, "pair", "difference", {"color": kind}, tooltip)
-    chart = alt.layer(zero_line("x", strokeDash=[4, 3]), *layers).properties(width=width, height={"step": 30})
-    return titled(chart, figure.title, figure.caption, width=width + 160)
+    layers = _forest(figure, "pair", "difference", {"color": kind}, tooltip)
+    chart = alt.layer(zero_line("x", strokeDash=[4, 3]), *layers).properties(width=WIDTH, height={"step": 30})
+    return titled(chart, figure.title, figure.caption, width=WIDTH + 160)
 
 
 def rating_figure(ratings: Ratings) -> Figure:
@@ -149,12 +138,6 @@ def rating_figure(ratings: Ratings) -> Figure:
     )
 
 
-def draw_ratings(figure: Figure, *, best: Sequence[str], arms: Sequence[str] = (), width: int = 460) -> Any:
-    """Draw the forest; of many arms the first of `best`, which names every arm, are in colour."""
-    alt = load_altair()
-    lead = leading(best, best)
-    look = point_look(arm_scales(sorted(best), arms=arms, lead=lead))
-    scale = alt.Scale(zero=False, padding=14)
-    layers = forest(figure, "arm", "rating", look, ["arm:N", "rating:Q", "low:Q", "high:Q"], scale)
-    chart = alt.layer(*layers).properties(width=width, height={"step": line_step(figure.data.height)})
-    return titled(chart, figure.title, figure.caption + grey_words(best, lead), width=width + 160)
+def draw_ratings(figure: Figure, *, best: Sequence[str], arms: Sequence[str] = ()) -> Any:
+    """Draw the forest; `best` names every arm."""
+    return _draw_arms(figure, "arm", "rating", best, arms)

@@ -4,7 +4,7 @@ from typing import Any
 
 import polars as pl
 
-from gapline.report.drawing import Figure, in_order, load_altair, titled, zero_line
+from gapline.report.drawing import Figure, alt, in_order, titled, zero_line
 from gapline.report.tables.replication import HERE, THERE
 from gapline.study.replication import Replicated
 
@@ -36,7 +36,6 @@ def replication_figure(found: Replicated, /) -> Figure:
 
 def draw_replication(figure: Figure, *, width: int = 460) -> Any:
     """Draw two intervals for each pair."""
-    alt = load_altair()
     looks = [alt.Scale(domain=list(figure.names), range=two) for two in (["#E69F00", "#0072B2"], ["circle", "diamond"])]
     legend = alt.Legend(orient="bottom", title=None, symbolSize=100)
     pairs = figure.data["pair"]

@@ -7,7 +7,7 @@ import polars as pl
 
 from gapline.contract.reading import ReferenceLabel
 from gapline.report.curve_figure import ending_best, leaders_last
-from gapline.report.drawing import Figure, arm_legend, arm_scales, in_order, load_altair, titled
+from gapline.report.drawing import Figure, alt, arm_legend, in_order, look_channels, name_axis, titled
 from gapline.report.figures.intervals import line_step
 from gapline.report.looks import grey_words, leading
 from gapline.study.sensitivity import MetricSensitivity, ReferenceSensitivity
@@ -22,12 +22,8 @@ def slope_figure(sensitivity: MetricSensitivity, name: str, reference: Reference
     # Reversals between references are another figure's.
     flips = [r for r in sensitivity.reversals if r.before.reference == r.after.reference == name]
     counted = [r for r in flips if not r.out_of_envelope]
-    data = mine.select(
-        "arm",
-        "kernel",
-        "score",
-        envelope=pl.when("out_of_envelope").then(pl.lit("out of its envelope")).otherwise(pl.lit("inside")),
-    )
+    envelope = pl.when("out_of_envelope").then(pl.lit("out of its envelope")).otherwise(pl.lit("inside"))
+    data = mine.select("arm", "kernel", "score", envelope=envelope)
     outside = f", {len(flips) - len(counted)} more out of a kernel's envelope" if len(flips) > len(counted) else ""
     return Figure(
         data=data,
@@ -41,15 +37,12 @@ def slope_figure(sensitivity: MetricSensitivity, name: str, reference: Reference
     )
 
 
-def draw_slopes(
-    figure: Figure, *, best: Sequence[str] = (), arms: Sequence[str] = (), width: int = 520, height: int = 300
-) -> Any:
+def draw_slopes(figure: Figure, *, best: Sequence[str] = (), arms: Sequence[str] = (), height: int = 300) -> Any:
     """Draw a line per arm across the kernels, hollow out of its envelope; of many the first of `best` are in colour."""
-    alt = load_altair()
     names = sorted(figure.data["arm"].unique().to_list())
     lead = leading(names, best or ending_best(figure.data, "arm", "score"))
-    scales = arm_scales(names, arms=arms, lead=lead)
-    legend = arm_legend(list(lead) or names, width=width, symbolSize=90)
+    looks: dict[str, Any] = {"arms": arms, "lead": lead}
+    legend = arm_legend(list(lead) or names, width=520, symbolSize=90)
     scores = figure.data["score"].to_list()
     spread = bool(scores) and min(scores) > 0 and max(scores) / min(scores) >= LOG_SPREAD
     scale = alt.Scale(type="log", nice=False, padding=12) if spread else alt.Scale(zero=False)
@@ -57,21 +50,17 @@ def draw_slopes(
         x=alt.X("kernel:N", **in_order(figure.names, padding=0.6), title=None, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("score:Q", title="pooled score", scale=scale, axis=alt.Axis(format="~g", tickCount=6)),
     )
-    lines = base.mark_line(strokeWidth=2).encode(
-        color=alt.Color("arm:N", scale=scales.colour, legend=None),
-        strokeDash=alt.StrokeDash("arm:N", scale=scales.dash, legend=None),
-    )
+    line = look_channels("arm", names, "color", "strokeDash", legend=None, **looks)
+    lines = base.mark_line(strokeWidth=2).encode(**line)
     points = base.mark_point(size=70, opacity=1, strokeWidth=2).encode(
-        color=alt.Color("arm:N", scale=scales.colour, legend=legend),
         fillOpacity=alt.condition("datum.envelope == 'inside'", alt.value(1), alt.value(0)),
-        fill=alt.Fill("arm:N", scale=scales.colour, legend=legend),
-        shape=alt.Shape("arm:N", scale=scales.shape, legend=legend),
         tooltip=["arm:N", "kernel:N", alt.Tooltip("score:Q", format=".6f"), "envelope:N"],
+        **look_channels("arm", names, "color", "fill", "shape", legend=legend, **looks),
     )
     # The legend is that of the points: with the dash of a line around it, a mark would lose its shape.
     own = dict.fromkeys(("color", "fill", "shape"), "independent")
-    chart = alt.layer(lines, points).resolve_scale(**own).properties(width=width, height=height)
-    return titled(chart, figure.title, figure.caption + grey_words(names, lead), width=width)
+    chart = alt.layer(lines, points).resolve_scale(**own).properties(width=520, height=height)
+    return titled(chart, figure.title, figure.caption + grey_words(names, lead), width=520)
 
 
 def shift_figure(
@@ -101,14 +90,13 @@ def shift_figure(
     )
 
 
-def draw_shift(figure: Figure, *, width: int = 460) -> Any:
+def draw_shift(figure: Figure) -> Any:
     """Draw a segment per arm, hollow where it starts and filled where it ends."""
-    alt = load_altair()
     before, after = figure.names
     ends = figure.data.unpivot(["from", "to"], index="arm", variable_name="end", value_name="score").with_columns(
         reference=pl.when(pl.col("end") == "from").then(pl.lit(before)).otherwise(pl.lit(after))
     )
-    y = alt.Y("arm:N", **in_order(figure.data["arm"]), title=None, axis=alt.Axis(labelLimit=260, grid=False))
+    y = name_axis("arm", figure.data["arm"], limit=260)
     lines = alt.Chart(figure.data).mark_rule(strokeWidth=2, color="#999")
     lines = lines.encode(y=y, x=alt.X("from:Q", title=figure.value_title), x2="to:Q")
     legend = alt.Legend(orient="bottom", title=None, columns=1, symbolSize=100)
@@ -121,5 +109,5 @@ def draw_shift(figure: Figure, *, width: int = 460) -> Any:
         shape=alt.Shape("reference:N", scale=looks[1], legend=legend),
         tooltip=["arm:N", "reference:N", alt.Tooltip("score:Q", format=".6f")],
     )
-    chart = alt.layer(lines, points).properties(width=width, height={"step": line_step(figure.data.height)})
-    return titled(chart, figure.title, figure.caption, width=width + 160)
+    chart = alt.layer(lines, points).properties(width=460, height={"step": line_step(figure.data.height)})
+    return titled(chart, figure.title, figure.caption, width=620)

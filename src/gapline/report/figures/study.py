@@ -44,72 +44,60 @@ def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /, *, log_t
     kernel = study.kernels[0]
     # Raw has no value before the first incumbent, and so no curve from time 0, no sweep and no area.
     bounded = parse_kernel(kernel).before is not None
+    arms: dict[str, Any] = {"arms": study.arms}
+    looks = arms | {"best": order.arms}
     charts: dict[str, Any] = {}
+
+    def curves(figure: CurveFigure) -> Any:
+        """Draw curves of the campaign itself, and say in the caption what stands apart."""
+        whole = replace(figure, caption=figure.caption + analysis.apart_words)
+        return draw_curves(whole, best=order.arms, arms=main.arms)
+
     if bounded:
         mean = study_mean_curve(main, by=["arm"], relative=study.relative)
-        figure = mean_curve_figure(mean, main.mean_bands, main.band_words, start=start)
-        charts["mean-convergence"] = _curves(figure, analysis, order)
+        charts["mean-convergence"] = curves(mean_curve_figure(mean, main.mean_bands, main.band_words, start=start))
     attained = study_attainment(main, by=["arm"], relative=study.relative)
     end = 1.0 if study.relative else float(main.envelopes.runs["horizon"].to_numpy().max())
-    figure = attainment_figure(attained, end=end, bands=main.attainment_bands, band_words=main.band_words, start=start)
-    charts["attainment"] = _curves(figure, analysis, order)
-    charts["final-gaps"] = _curves(final_gap_figure(main.scores[0], weighting=study.weighting), analysis, order)
-    charts["score-intervals"] = draw_intervals(
-        interval_figure(study.summary, study.intervals, order, why_none=study.no_intervals), arms=study.arms
-    )
+    bands: dict[str, Any] = {"bands": main.attainment_bands, "band_words": main.band_words}
+    charts["attainment"] = curves(attainment_figure(attained, end=end, start=start, **bands))
+    charts["final-gaps"] = curves(final_gap_figure(main.scores[0], weighting=study.weighting))
+    intervals = interval_figure(study.summary, study.intervals, order, why_none=study.no_intervals)
+    charts["score-intervals"] = draw_intervals(intervals, **arms)
     if study.contrasts is not None and compared_rows(study.contrasts, order.descriptive).height:
         charts["contrasts"] = draw_contrasts(contrast_figure(study.contrasts, label, descriptive=order.descriptive))
-    if (found := shown_replication(study)) is not None and any(
-        one.new.difference is not None for one in found.conclusions
-    ):
+    found = shown_replication(study)
+    if found is not None and any(one.new.difference is not None for one in found.conclusions):
         charts["replication"] = draw_replication(replication_figure(found))
     charts["metric-sensitivity"] = draw_slopes(
-        slope_figure(analysis.metrics, next(iter(analysis.labels)), label), best=order.arms, arms=study.arms
+        slope_figure(analysis.metrics, next(iter(analysis.labels)), label), **looks
     )
     if analysis.references is not None:
         after, shown = list(analysis.labels.values())[-1], kernel if bounded else "squeezed"
         shift = shift_figure(analysis.references, label, after, kernel=shown, descriptive=order.descriptive)
         charts["reference-shift"] = draw_shift(shift)
-    charts["complementarity"] = draw_segments(
-        segment_figure(analysis.complementarity, analysis.folded_scores), arms=study.arms
-    )
-    charts["health"] = draw_health(
-        health_figure(analysis.health, validation=study.envelopes.validation, checker=study.checker),
-        best=order.arms,
-        arms=study.arms,
-    )
+    charts["complementarity"] = draw_segments(segment_figure(analysis.complementarity, analysis.folded_scores), **arms)
+    health = health_figure(analysis.health, validation=study.envelopes.validation, checker=study.checker)
+    charts["health"] = draw_health(health, **looks)
     if bounded:
-        charts["horizon-sweep"] = draw_sweep(
-            sweep_figure(analysis.horizon, label, descriptive=order.descriptive, start=start),
-            best=order.arms,
-            arms=study.arms,
-        )
+        sweep = sweep_figure(analysis.horizon, label, descriptive=order.descriptive, start=start)
+        charts["horizon-sweep"] = draw_sweep(sweep, **looks)
         cutoffs = cutoff_figure(analysis.cutoffs, label, unit=study.reading.time_unit)
-        charts["cutoff-sweep"] = draw_cutoffs(cutoffs, best=order.arms, arms=study.arms)
-    charts["performance-profile"] = draw_curves(
-        profile_figure(analysis.profile, label), best=order.arms, arms=study.arms
-    )
+        charts["cutoff-sweep"] = draw_cutoffs(cutoffs, **looks)
+    charts["performance-profile"] = draw_curves(profile_figure(analysis.profile, label), **looks)
     if analysis.ranks is not None and analysis.ranks.friedman is not None:
         charts["critical-difference"] = draw_ranks(rank_figure(analysis.ranks))
     if analysis.ratings is not None and analysis.ratings.frame["rating"].count():
-        charts["ratings"] = draw_ratings(rating_figure(analysis.ratings), best=order.arms, arms=study.arms)
+        charts["ratings"] = draw_ratings(rating_figure(analysis.ratings), **looks)
     for number, pair in enumerate(analysis.attainment_differences, 1):
         name = "attainment-difference" + (f"-{number}" if number > 1 else "")
-        where = difference_figure(pair, replace(study.reading, weighting=None).line())
-        charts[name] = draw_difference(where, arms=study.arms)
+        charts[name] = draw_difference(difference_figure(pair, replace(study.reading, weighting=None).line()), **arms)
     if bounded:
-        area = area_figure(study.envelopes, entry.snapshot, telling_run(study), kernel=kernel, policy=entry.policy)
+        area = area_figure(study.envelopes, entry.snapshot, example_run(study), kernel=kernel, policy=entry.policy)
         charts["gap-area"] = draw_area(area)
     return charts
 
 
-def _curves(figure: CurveFigure, analysis: Analysis, order: ArmOrder) -> Any:
-    """Draw curves of the campaign itself, and say in the caption what stands apart."""
-    caption = figure.caption + analysis.apart_words
-    return draw_curves(replace(figure, caption=caption), best=order.arms, arms=analysis.main_study.arms)
-
-
-def telling_run(study: Study) -> RunKey:
+def example_run(study: Study) -> RunKey:
     """Choose the run to draw alone: of those that end below their reference the lowest one, else the median score."""
     order = list(RUN_KEY)
     frame = study.scores[0].frame

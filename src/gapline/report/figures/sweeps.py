@@ -11,7 +11,7 @@ import polars as pl
 from gapline.contract.reading import ReferenceLabel
 from gapline.report.canvas import log_words
 from gapline.report.curve_figure import MOST_ROWS, ending_best, leaders_last
-from gapline.report.drawing import Figure, line_look, load_altair, small_title, titled
+from gapline.report.drawing import Figure, alt, line_look, small_title, titled
 from gapline.report.looks import grey_words, leading
 from gapline.scoring.moments import axis_moments
 from gapline.study.cutoff_sweep import KINDS, CutoffSweep
@@ -33,13 +33,12 @@ class CutoffFigure(Figure):
 
 def cutoff_figure(found: CutoffSweep, reference: ReferenceLabel, *, unit: str = "s") -> CutoffFigure:
     """Return the curves on a fine grid, the scores under the declared weight, and every swap on the grid's span."""
-    data = found.fine()
     inside = [swap for swap in found.swaps or () if swap.cutoff <= found.cutoffs[-1]]
     rows = [(s.kind, s.cutoff, f"{s.below} better below, {s.above} above") for s in inside]
     schema = {"kind": pl.String, "cutoff": pl.Float64, "pair": pl.String}
     exact = "exact swaps of two arms, marked by rules" if found.swaps is not None else "horizons differ: at the cutoffs"
     return CutoffFigure(
-        data=data,
+        data=found.fine(),
         baseline=pl.DataFrame({"arm": list(found.baseline), "score": list(found.baseline.values())}),
         swaps=pl.DataFrame(rows, schema=schema, orient="row"),
         title="The mean score under logarithmic weights, by their cutoff: smaller is better",
@@ -54,7 +53,6 @@ def cutoff_figure(found: CutoffSweep, reference: ReferenceLabel, *, unit: str = 
 
 def cutoff_lines(data: pl.DataFrame, baseline: pl.DataFrame, *, arm: str, title: str, value: str, look: Any) -> Any:
     """Draw score over cutoff for each arm on a logarithmic axis, and dashed what a weight without a cutoff says."""
-    alt = load_altair()
     # Ticks at powers of ten alone: Vega's own have all nine between two of them.
     low, high = (math.log10(float(end)) for end in (data["cutoff"].to_numpy().min(), data["cutoff"].to_numpy().max()))
     ticks = [10.0**power for power in range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)]
@@ -66,14 +64,11 @@ def cutoff_lines(data: pl.DataFrame, baseline: pl.DataFrame, *, arm: str, title:
     return alt.layer(rules.encode(y="score:Q", color=look["color"]), lines)
 
 
-def draw_cutoffs(
-    figure: CutoffFigure, *, best: Sequence[str] = (), arms: Sequence[str] = (), width: int = 620, height: int = 240
-) -> Any:
+def draw_cutoffs(figure: CutoffFigure, *, best: Sequence[str] = (), arms: Sequence[str] = ()) -> Any:
     """Draw both kinds side by side, with a rule at each swap; of many arms the first of `best` are in colour."""
-    alt = load_altair()
     names = sorted(figure.baseline["arm"].to_list())
     lead = leading(names, best or names)
-    look = line_look("arm", names, width=width, arms=arms, lead=lead)
+    look = line_look("arm", names, arms=arms, lead=lead)
     panels = []
     for kind in KINDS:
         lines = cutoff_lines(
@@ -88,10 +83,10 @@ def draw_cutoffs(
         else:
             marks = swaps.mark_rule(color="#000", opacity=0.5)
         marks = marks.encode(x="cutoff:Q", tooltip=["pair:N", "cutoff:Q"])
-        chart = alt.layer(lines, marks).properties(width=width // 2 - 40, height=height)
+        chart = alt.layer(lines, marks).properties(width=270, height=240)
         panels.append(chart.properties(title=small_title(_TITLES[kind])))
-    words = figure.caption + grey_words(names, lead)
-    return titled(alt.hconcat(*panels, spacing=30).resolve_scale(y="shared"), figure.title, words, width=width)
+    both = alt.hconcat(*panels, spacing=30).resolve_scale(y="shared")
+    return titled(both, figure.title, figure.caption + grey_words(names, lead))
 
 
 POINTS = 400
@@ -130,17 +125,15 @@ def sweep_figure(
     early = sum(row[0] < (start or 0.0) for row in rows)
     schema = {"horizon": pl.Float64, "score": pl.Float64, "after": pl.String, "before": pl.String}
     swaps = pl.DataFrame(rows, schema=schema, orient="row")
-    swaps = swaps.with_columns(pair=pl.format("{} passes {}", "after", "before"))
     unit = "shares of each run's horizon" if sweep.relative else "seconds"
     return SweepFigure(
         data=data,
-        swaps=swaps.sort("horizon", "pair"),
+        swaps=swaps.with_columns(pair=pl.format("{} passes {}", "after", "before")).sort("horizon", "pair"),
         title="The mean score at every horizon: smaller is better",
         caption=(
             f"mean {sweep.kernel} score, {sweep.weighting}-equal, against {reference}; horizons in {unit}; swaps of "
-            f"two arms, marked by crosses: {len(rows)}"
-            + (f", {early} of them before the axis begins" if early else "")
-            + "; the solvers were told the full horizon"
+            f"two arms, marked by crosses: {len(rows)}{f', {early} of them before the axis begins' if early else ''}"
+            "; the solvers were told the full horizon"
             + log_words(start, "of the horizon" if sweep.relative else "s").partition(",")[0]
         ),
         time_title=("horizon H/Γ" if sweep.relative else "horizon H (s)") + ("" if start is None else ", logarithmic"),
@@ -149,11 +142,8 @@ def sweep_figure(
     )
 
 
-def draw_sweep(
-    figure: SweepFigure, *, best: Sequence[str] = (), arms: Sequence[str] = (), width: int = 620, height: int = 300
-) -> Any:
+def draw_sweep(figure: SweepFigure, *, best: Sequence[str] = (), arms: Sequence[str] = ()) -> Any:
     """Draw the curves, with a cross at each swap; of many arms the first of `best` are in colour."""
-    alt = load_altair()
     names = sorted(figure.data["arm"].unique().to_list())
     lead = leading(names, best or ending_best(figure.data, "arm", "score"))
     x = alt.X("horizon:Q", title=figure.time_title, scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=8))
@@ -165,7 +155,7 @@ def draw_sweep(
         x=x,
         y=alt.Y("score:Q", title=figure.value_title),
         tooltip=["arm:N", "horizon:Q", alt.Tooltip("score:Q", format=".6f")],
-        **line_look("arm", names, width=width, arms=arms, lead=lead),
+        **line_look("arm", names, arms=arms, lead=lead),
     )
     # Hundreds of crosses would hide the curves: of many arms those among the ones in colour are marked.
     shown = figure.swaps.filter(pl.col("after").is_in(lead) & pl.col("before").is_in(lead)) if lead else figure.swaps
@@ -174,8 +164,7 @@ def draw_sweep(
     if shown.height > MOST_CROSSES:
         crosses += f", those of the {MOST_CROSSES} last ones alone"
         shown = shown.tail(MOST_CROSSES)
-    swaps = alt.Chart(shown)
-    swaps = swaps.mark_point(shape="cross", size=70, filled=True, color="#000", angle=45, opacity=1)
+    swaps = alt.Chart(shown).mark_point(shape="cross", size=70, filled=True, color="#000", angle=45, opacity=1)
     swaps = swaps.encode(x=x, y="score:Q", tooltip=["pair:N", "horizon:Q"])
-    chart = alt.layer(lines, swaps).properties(width=width, height=height)
-    return titled(chart, figure.title, figure.caption + grey_words(names, lead) + crosses, width=width)
+    chart = alt.layer(lines, swaps).properties(width=620, height=300)
+    return titled(chart, figure.title, figure.caption + grey_words(names, lead) + crosses)

@@ -1,5 +1,6 @@
 """The page of a study, or the live page: data, texts and scripts in one HTML file."""
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -7,19 +8,10 @@ from typing import Any, NamedTuple
 from gapline.contract.version import VERSION
 from gapline.report.drawing import write_file
 from gapline.report.facts import Statements, make_statements
-from gapline.report.page import encode
+from gapline.report.page import encode, seal
 from gapline.report.page.classical import page_classical, page_tables, table_words
 from gapline.report.page.data import PageData, page_data
 from gapline.report.page.replication import page_replication
-from gapline.report.page.seal import (
-    joined_script,
-    page_policy,
-    read_part,
-    render_page,
-    script_json,
-    seal_page,
-    vega_bundle,
-)
 from gapline.report.page.stored import stored_data
 from gapline.report.page.words import ELSEWHERE, left_out_words, page_head, page_words
 from gapline.report.replication import shown_replication
@@ -68,46 +60,47 @@ def build_page(
 
     A page that would be larger than `encode.MOST_BYTES` carries summaries instead of the steps of every run.
     """
-    statements, analysed = said or make_statements(study), analysis or analyse(study)
-    text = _page_of_steps(study, statements, analysed, log_time)
-    if text is None:
-        text = _sealed(stored_words(study, statements, analysed, log_time=log_time), page_script(STORED_SCRIPTS))
-    return text
+
+    def render(words: dict[str, Any], scripts: tuple[str, ...]) -> str:
+        template, style, script = seal.read_part("page.html.j2"), seal.read_part("page.css"), page_script(scripts)
+        return seal.seal_page(template, style=style, script=script, **words)
+
+    return _build(render, study, said or make_statements(study), analysis or analyse(study), log_time)
 
 
-def _page_of_steps(study: Study, said: Statements, analysis: Analysis, log_time: bool) -> str | None:
-    """Return the page with the steps of every run, None where it is too large; then nothing of it is held any more."""
-    words = steps_words(study, said, analysis, log_time=log_time)
-    text = None if words is None else _sealed(words, page_script(SCRIPTS))
-    return None if text is None or len(text.encode("utf-8")) > encode.MOST_BYTES else text
+# What makes a page of the variables of its template and the names of its scripts.
+Render = Callable[[dict[str, Any], tuple[str, ...]], str]
 
 
-def steps_words(
-    study: Study, said: Statements, analysis: Analysis, /, *, log_time: bool = False
-) -> dict[str, Any] | None:
-    """Return the variables of a page that carries the steps of every run; None where these are too many."""
-    if int(study.envelopes.runs["count"].sum()) > encode.MOST_STEPS:
-        return None
-    data = page_data(study, log_time=log_time, most=encode.MOST_BYTES)
-    return None if data is None else _words(study, data, said, analysis, stored=None)
-
-
-def stored_words(study: Study, said: Statements, analysis: Analysis, /, *, log_time: bool = False) -> dict[str, Any]:
-    """Return the variables of a page that carries summaries."""
+def _build(render: Render, study: Study, said: Statements, analysis: Analysis, log_time: bool) -> str:
+    """Return the page with the steps of every run, or with summaries where that would be too large."""
+    text = _page_of_steps(render, study, said, analysis, log_time)
+    if text is not None:
+        return text
     data = stored_data(study, log_time=log_time)
     stored = {
         "words": left_out_words(data.head, int(study.envelopes.runs["count"].sum())),
         "elsewhere": ELSEWHERE,
         "tables": [table_words(table) for table in telling_tables(study.scores[0])],
     }
-    return _words(study, data, said, analysis, stored=stored)
+    return render(_words(study, data, said, analysis, stored=stored), STORED_SCRIPTS)
+
+
+def _page_of_steps(render: Render, study: Study, said: Statements, analysis: Analysis, log_time: bool) -> str | None:
+    """Return the page with the steps of every run, None where it is too large; then nothing of it is held any more."""
+    fits = int(study.envelopes.runs["count"].sum()) <= encode.MOST_STEPS
+    data = page_data(study, log_time=log_time, most=encode.MOST_BYTES) if fits else None
+    if data is None:
+        return None
+    text = render(_words(study, data, said, analysis, stored=None), SCRIPTS)
+    return text if len(text.encode("utf-8")) <= encode.MOST_BYTES else None
 
 
 def _words(
     study: Study, data: PageData, said: Statements, analysis: Analysis, *, stored: dict[str, Any] | None
 ) -> dict[str, Any]:
     return {
-        "head": script_json(data.head | page_head(said)),
+        "head": seal.script_json(data.head | page_head(said)),
         "blocks": list(data.blocks.items()),
         "stored": stored,
         **page_words(study, said, data.head),
@@ -117,16 +110,12 @@ def _words(
     }
 
 
-def _sealed(words: dict[str, Any], script: str) -> str:
-    return seal_page(read_part("page.html.j2"), style=read_part("page.css"), script=script, **words)
-
-
 @cache
 def page_script(names: tuple[str, ...] = SCRIPTS) -> str:
     """Return the page's own script: its files, joined, and what its worker runs as a function that nobody calls."""
-    judge = "\n".join(read_part(f"script/{name}.js") for name in JUDGE_SCRIPTS)
+    judge = "\n".join(seal.read_part(f"script/{name}.js") for name in JUDGE_SCRIPTS)
     parts = [f'function judgeScope() {{\n"use strict";\n{judge}}}\n']
-    return joined_script([*parts, *(read_part(f"script/{name}.js") for name in names)])
+    return seal.join_scripts([*parts, *(seal.read_part(f"script/{name}.js") for name in names)])
 
 
 # Behind those of the report, which draw and print; `begin` is that of the live page.
@@ -152,10 +141,12 @@ def build_live_page(*, summaries: bool = False) -> LivePage:
     """
     engine = STORED_SCRIPTS if summaries else SCRIPTS
     script = page_script((*engine[:-1], *LIVE_SCRIPTS))
-    style = read_part("page.css") + read_part("live.css")
+    style = seal.read_part("page.css") + seal.read_part("live.css")
     words: dict[str, Any] = {"title": "gapline live", "version": VERSION}
-    text = seal_page(read_part("live.html.j2"), style=style, script=script, connect=True, **words)
-    return LivePage(text, page_policy((vega_bundle(), script), style, connect=True) + "; frame-ancestors 'none'")
+    text = seal.seal_page(seal.read_part("live.html.j2"), style=style, script=script, connect=True, **words)
+    return LivePage(
+        text, seal.page_policy((seal.vega_bundle(), script), style, connect=True) + "; frame-ancestors 'none'"
+    )
 
 
 def build_part(study: Study, /, *, mark: str, at: str) -> str:
@@ -163,10 +154,9 @@ def build_part(study: Study, /, *, mark: str, at: str) -> str:
 
     One that would be larger than `encode.MOST_BYTES` carries summaries instead of the steps of every run.
     """
-    said, analysis, template = make_statements(study), analyse(study), read_part("live_part.html.j2")
-    words = steps_words(study, said, analysis)
-    if words is not None:
-        text = render_page(template, mark=mark, at=at, **words)
-        if len(text.encode("utf-8")) <= encode.MOST_BYTES:
-            return text
-    return render_page(template, mark=mark, at=at, **stored_words(study, said, analysis))
+    template = seal.read_part("live_part.html.j2")
+
+    def render(words: dict[str, Any], _: tuple[str, ...]) -> str:
+        return seal.render_page(template, mark=mark, at=at, **words)
+
+    return _build(render, study, make_statements(study), analyse(study), log_time=False)

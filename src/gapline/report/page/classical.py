@@ -8,19 +8,16 @@ import numpy as np
 
 from gapline.measures.attainment_surface import AttainmentDifference
 from gapline.measures.ranks import MeanRanks
-from gapline.report.analysis_tables import analysis_cutoff_table
+from gapline.report.analysis_tables import varied_tables
 from gapline.report.canvas import text_width
 from gapline.report.figures.attainment_difference import difference_map
 from gapline.report.figures.critical_difference import rank_picture, rank_ticks
 from gapline.report.looks import COLOURS, looks_of
-from gapline.report.numbers import DASH, number
+from gapline.report.numbers import DASH, number, sentence
 from gapline.report.table import Table
-from gapline.report.tables.design import design_tables
+from gapline.report.tables.design import design_tables, ladder_tables
 from gapline.report.tables.kernels import kernel_tables
-from gapline.report.tables.ladders import ladder_tables
-from gapline.report.tables.means import sentence
 from gapline.report.tables.measures import pair_table, rating_table
-from gapline.report.tables.sensitivity import transform_table
 from gapline.report.writers.csv import to_csv
 from gapline.report.writers.latex import to_latex
 from gapline.report.writers.terminal import short_names
@@ -30,13 +27,10 @@ from gapline.text import printable
 
 def page_tables(analysis: Analysis, /) -> dict[str, Any]:
     """Return the variables of the template: `evidence`, `kernel_tables` and `varied`, lists of tables in words."""
-    varied = [analysis_cutoff_table(analysis)]
-    if analysis.transforms is not None:
-        varied.append(transform_table(analysis.transforms, against=str(analysis.study.references[0].label)))
     found = {
         "evidence": [*design_tables(analysis), *ladder_tables(analysis.ladders.values())],
-        "kernel_tables": kernel_tables(analysis.metrics, analysis.labels, over=analysis.main_words),
-        "varied": varied,
+        "kernel_tables": kernel_tables(analysis),
+        "varied": varied_tables(analysis),
     }
     return {name: [table_words(table) for table in tables] for name, tables in found.items()}
 
@@ -70,13 +64,11 @@ WIDTH, HEIGHT, LEFT, BOTTOM, COLUMNS, ROWS = 640, 260, 62, 24, 64, 40
 def page_classical(analysis: Analysis, /) -> dict[str, Any]:
     """Return the variables of the template: `ranks`, `pairs` and `difference`, None where there is nothing to show."""
     pairs = analysis.neighbour_pairs
-    differences = analysis.attainment_differences
+    differences, arms = analysis.attainment_differences, analysis.study.arms
     return {
         "ranks": None if analysis.ranks is None or not analysis.ranks.frame.height else _ranks(analysis),
         "pairs": None if pairs is None or not len(pairs) else table_words(pair_table(pairs)),
-        "difference": difference_svg(differences[0], arms=analysis.study.arms, more=len(differences) > 1)
-        if differences
-        else None,
+        "difference": difference_svg(differences[0], arms=arms, more=len(differences) > 1) if differences else None,
     }
 
 
@@ -182,14 +174,13 @@ def difference_svg(pair: AttainmentDifference, /, *, arms: Sequence[str] = (), m
             column += length
     dotted = np.argwhere(found.shares < 0).tolist() if alike else []
     dots = [(round(LEFT + (i + 0.5) * wide, 2), round(HEIGHT - BOTTOM - (j + 0.5) * high, 2)) for i, j in dotted]
-    gaps, unit = found.gaps, "t/Γ" if pair.relative else "s"
-    middle = (HEIGHT - BOTTOM) / 2
-    labels = [("end", LEFT - 6, at, gap_label(gap)) for at, gap in
-              ((12, gaps[-1]), (middle + 4, (gaps[0] + gaps[-1]) / 2), (HEIGHT - BOTTOM, gaps[0]))]  # fmt: skip
+    low, top, unit = found.gaps[0], found.gaps[-1], "t/Γ" if pair.relative else "s"
+    places = ((12, top), ((HEIGHT - BOTTOM) / 2 + 4, (low + top) / 2), (HEIGHT - BOTTOM, low))
+    labels = [("end", LEFT - 6, at, gap_label(gap)) for at, gap in places]
     labels += [("start", LEFT, HEIGHT - 6, "0"), ("end", WIDTH, HEIGHT - 6, f"{pair.end:g} {unit}")]
     a, b = printable(pair.a), printable(pair.b)
-    cut = " Larger gaps are cut off." if found.cut else ""
-    others = " The other declared pairs are among the figures of the report." if more else ""
+    notes = " Larger gaps are cut off." if found.cut else ""
+    notes += " The other declared pairs are among the figures of the report." if more else ""
     return {
         "width": WIDTH,
         "height": HEIGHT,
@@ -200,5 +191,5 @@ def difference_svg(pair: AttainmentDifference, /, *, arms: Sequence[str] = (), m
         "arms": [(shades[pair.a], a), (shades[pair.b], f"{b} (dotted)" if alike else b)],
         "label": f"Map over time and raw gap: where {a} or {b} attains more",
         "caption": f"Share of the runs of {a} minus that of {b} that are at a raw gap or below by a time, every run "
-        f"alike; full colour is {100 * most:.3g} % of the runs.{cut}{others}",
+        f"alike; full colour is {100 * most:.3g} % of the runs.{notes}",
     }

@@ -1,6 +1,5 @@
 """What the page is told: a small head that is read at once, and compressed blocks that are decoded afterwards."""
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +11,6 @@ import polars as pl
 from gapline.contract.names import parse_weight
 from gapline.contract.reading import vouched
 from gapline.contract.version import VERSION
-from gapline.envelope.build import Envelopes
 from gapline.native.time_weights import weight_arrays
 from gapline.references.choice import LabelledSnapshot
 from gapline.references.policy import Policy
@@ -26,7 +24,8 @@ from gapline.report.writers.terminal import short_names
 from gapline.scoring.kernels import kernel_range, parse_kernel
 from gapline.scoring.moments import log_start
 from gapline.scoring.run_references import reference_column
-from gapline.statistics.cells import TIE, Cells, build_cells, finite_or_none
+from gapline.statistics.cells import TIE, build_cells, finite_or_none
+from gapline.statistics.cells import CellIndex as Cells
 from gapline.statistics.estimate import method_words
 from gapline.statistics.intervals import generator_start
 from gapline.statistics.means import check_horizons
@@ -38,6 +37,11 @@ _SHOWN_ELSEWHERE = {
     "arm", "instance", "panel", "seed", "horizon", "announced", "status", "first", "count", "captured", "rejected",
     "unchecked", "late", "steps", "terminal_valid", "best", "best_raw", "best_time",
 }  # fmt: skip
+
+
+_COLUMNS = (
+    "horizon", "announced", "status", "terminal_valid", "captured", "rejected", "unchecked", "late", "steps",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,50 +67,47 @@ def page_data(study: Study, *, log_time: bool = False, most: float = math.inf) -
     order = np.argsort(cells.unit, kind="stable")
     steps, block, others = Steps(envelopes, cells, order), Block(), Block()
     clock, grids = encode.time_grid(steps.time, steps=steps.total), steps.grids(by_unit)
-    steps.add_times(block, clock)
-    steps.add_objectives(block, grids)
+    steps.add(block, clock, grids)
     kernels = kernel_words(study)
     for place, kernel in enumerate(kernels):
         if kernel["kind"] == "custom":
             kernel["gaps"] = _add_gaps(block, place, kernel["name"], steps, [c[order] for c in references])
-    text = block.encode_within(most)
+    text = block.encode()
     # By far the largest part: where it does not fit, the rest need not be looked at.
-    if text is None:
+    if len(text) > most:
         return None
     del steps
     beside = add_other_candidates(others, study, order, clock, [grids[u] for u in cells.unit])
-    head = page_document(
-        study,
-        cells,
-        units=_unit_columns(cells, grids),
-        snapshots=snapshot_words(study, [name for _, name in cells.units], by_unit, grids),
-        kernels=kernels,
-        clock={"decimals": clock.decimals, "exact": clock.exact},
-        log_time=_log_time(clock, envelopes) | {"declared": log_time},
-        blocks={"steps": block.columns, "others": others.columns},
-    )
-    table = _runs_table(runs[order.tolist()], cells, order, beside)
-    blocks = {
-        "runs": encode.compress(json.dumps(table, allow_nan=False, separators=(",", ":")).encode("utf-8")),
-        "steps": text,
-        "others": others.encode(),
+    # As the page rounds its steps: the first is not after the beginning of the axis.
+    start = log_start(envelopes)
+    snapped = float(clock.snap(np.array([start]))[0])
+    names = [name for _, name in cells.units]
+    head = page_document(study, cells) | {
+        "units": {
+            "name": names,
+            "panel": cells.panel.tolist(),
+            "decimals": [grid.decimals for grid in grids],
+            "exact": [grid.exact for grid in grids],
+        },
+        "snapshots": snapshot_words(study, names, by_unit, grids),
+        "kernels": kernels,
+        "clock": {"decimals": clock.decimals, "exact": clock.exact},
+        "logTime": {
+            "seconds": snapped if snapped > 0 else start,
+            "share": log_start(envelopes, relative=True),
+            "declared": log_time,
+        },
+        "blocks": {"steps": block.columns, "others": others.columns},
     }
-    return PageData(head, blocks)
+    table = _runs_table(runs[order.tolist()], cells, order, beside)
+    return PageData(head, {"runs": encode.compress_json(table), "steps": text, "others": others.encode()})
 
 
-def page_document(
-    study: Study,
-    cells: Cells,
-    /,
-    *,
-    units: dict[str, Any],
-    snapshots: list[dict[str, Any]],
-    kernels: list[dict[str, Any]],
-    clock: dict[str, Any] | None,
-    log_time: dict[str, Any],
-    blocks: dict[str, Any],
-) -> dict[str, Any]:
-    """Return what the page is told at once: names, choices, and what Python computed for the declared one."""
+def page_document(study: Study, cells: Cells, /) -> dict[str, Any]:
+    """Return what the page is told at once: names, choices, and what Python computed for the declared one.
+
+    Units, snapshots and the axis of logarithmic time, and with the steps their clock and blocks, are the caller's.
+    """
     envelopes, scale = study.envelopes, study.reading.time_scale
     return {
         "title": study.title,
@@ -114,9 +115,9 @@ def page_document(
         "campaign": study.campaign_digest,
         "arms": list(cells.arms),
         "panels": list(cells.panels),
-        "units": units,
-        "snapshots": snapshots,
-        "kernels": kernels,
+        "units": {},
+        "snapshots": [],
+        "kernels": kernel_words(study),
         "weight": _weight(study.weight, float(envelopes.runs["horizon"].to_numpy().max())),
         "goals": list(study.goals),
         # Tolerance and tie go with the data: the page's engine decides nothing by constants of its own.
@@ -128,9 +129,9 @@ def page_document(
         "looks": _looks(study, cells.arms),
         "mostLooks": MOST_LOOKS,
         "leaders": LEADERS,
-        "clock": clock,
+        "clock": None,
         # Where a logarithmic axis begins, in seconds and as a share of the horizons.
-        "logTime": log_time,
+        "logTime": {},
         "reasons": list(study.campaign.reasons),
         "latex": SPECIAL,
         # In every caption, as the horizon is: a reader of one chart must not miss it.
@@ -146,7 +147,7 @@ def page_document(
         "noIntervals": study.no_intervals,
         "judging": _judging(study),
         "bands": {"mean": _bands(study.mean_bands), "attainment": _bands(study.attainment_bands)},
-        "blocks": blocks,
+        "blocks": {},
     }
 
 
@@ -172,22 +173,6 @@ def _judging(study: Study) -> dict[str, Any]:
         # Intervals that hold together are found by other draws, which the page does not make.
         "together": study.simultaneous and bool(study.declared),
         "declared": [list(pair) for pair in study.declared],
-    }
-
-
-def _log_time(clock: Grid, envelopes: Envelopes) -> dict[str, float]:
-    """Return where a logarithmic axis begins, in seconds as the page rounds its steps: the first is not after it."""
-    start = log_start(envelopes)
-    snapped = float(clock.snap(np.array([start]))[0])
-    return {"seconds": snapped if snapped > 0 else start, "share": log_start(envelopes, relative=True)}
-
-
-def _unit_columns(cells: Cells, grids: list[Grid]) -> dict[str, Any]:
-    return {
-        "name": [name for _, name in cells.units],
-        "panel": cells.panel.tolist(),
-        "decimals": [grid.decimals for grid in grids],
-        "exact": [grid.exact for grid in grids],
     }
 
 
@@ -227,11 +212,8 @@ def _prior(study: Study, entry: LabelledSnapshot, names: list[str]) -> Floats | 
     if not study.stored:
         return np.full(len(names), np.nan)
     before = next((one for one in study.stored if one.digest == entry.snapshot.parent), None)
-    if before is None:
-        return None
-    return transformed_references(
-        before, names, scale=study.envelopes.scale, sizes=instance_sizes(study.envelopes.runs)
-    )
+    sizes = instance_sizes(study.envelopes.runs)
+    return None if before is None else transformed_references(before, names, scale=study.envelopes.scale, sizes=sizes)
 
 
 def kernel_words(study: Study) -> list[dict[str, Any]]:
@@ -246,25 +228,18 @@ def kernel_words(study: Study) -> list[dict[str, Any]]:
 
 def _add_gaps(block: Block, place: int, name: str, steps: Steps, references: list[Floats]) -> list[dict[str, Any]]:
     """Add the gap at every step against each reference: the function itself exists in Python alone."""
-    columns = []
-    for number, column in enumerate(references):
-        own = f"gap-{place}-{number}"
-        grid = steps.add_gaps(block, own, parse_kernel(name), column)
-        columns.append({"column": own, "decimals": grid.decimals})
-    return columns
+    return [
+        {"column": own, "decimals": steps.add_gaps(block, own, parse_kernel(name), column).decimals}
+        for own, column in ((f"gap-{place}-{number}", column) for number, column in enumerate(references))
+    ]
 
 
 def _weight(name: str, longest: float) -> dict[str, Any]:
     """Return the weight for the page; of a function, which exists in Python alone, the table of its integral."""
     weight = parse_weight(name)
-    edges, values = weight_arrays(weight, longest)
-    return {
-        "name": weight.name,
-        "kind": weight.code.name.lower(),
-        "cutoff": weight.cutoff,
-        "edges": edges.tolist(),
-        "values": values.tolist(),
-    }
+    edges, values = (part.tolist() for part in weight_arrays(weight, longest))
+    kind = weight.code.name.lower()
+    return {"name": weight.name, "kind": kind, "cutoff": weight.cutoff, "edges": edges, "values": values}
 
 
 def _sentences(facts: list[str]) -> str:
@@ -280,10 +255,10 @@ def _bands(frame: pl.DataFrame | None) -> dict[str, dict[str, list[float]]]:
     """Return time and ends of each arm; six digits are more than a screen shows."""
     if frame is None:
         return {}
-    parts = frame.partition_by("arm", as_dict=True, maintain_order=True)
     names = [name for name in ("time", "low", "high", "joint_low", "joint_high") if name in frame.columns]
     return {
-        str(key[0]): {name: [float(f"{x:.6g}") for x in part[name]] for name in names} for key, part in parts.items()
+        part["arm"][0]: {name: [float(f"{x:.6g}") for x in part[name]] for name in names}
+        for part in frame.partition_by("arm", maintain_order=True)
     }
 
 
@@ -294,8 +269,7 @@ def _runs_table(runs: pl.DataFrame, cells: Cells, order: Integers, beside: Other
         "unit": cells.unit[order].tolist(),
         # Seeds may exceed what a double holds.
         "seed": [str(seed) for seed in runs["seed"]],
-        **{name: runs[name].to_list() for name in ("horizon", "announced", "status", "terminal_valid")},
-        **{name: runs[name].to_list() for name in ("captured", "rejected", "unchecked", "late", "steps")},
+        **{name: runs[name].to_list() for name in _COLUMNS},
         **{name: column.tolist() for name, column in beside._asdict().items()},
     }
     if "print_slack" in runs.columns:
@@ -303,9 +277,8 @@ def _runs_table(runs: pl.DataFrame, cells: Cells, order: Integers, beside: Other
     carried = {}
     for name in fact_order([name for name in runs.columns if name not in _SHOWN_ELSEWHERE]):
         if runs[name].null_count() < runs.height:
-            texts = [fact_text(name, value) for value in runs[name]]
-            known = list(dict.fromkeys(texts))
-            place = {text: number for number, text in enumerate(known)}
-            carried[fact_name(name)] = {"texts": known, "codes": [place[text] for text in texts]}
+            known: dict[str, int] = {}
+            codes = [known.setdefault(fact_text(name, value), len(known)) for value in runs[name]]
+            carried[fact_name(name)] = {"texts": list(known), "codes": codes}
     table["carried"] = carried
     return table

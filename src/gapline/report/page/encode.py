@@ -1,11 +1,12 @@
 """Steps of runs as the page carries them: delta-encoded on a decimal grid, compressed, in pieces."""
 
 import base64
+import json
 import math
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,9 @@ from numpy.typing import NDArray
 from gapline.envelope.build import Envelopes
 from gapline.envelope.passes import bring
 from gapline.files.scratch_arrays import scratch_array, spans
-from gapline.native.slices import AT_ONCE
+from gapline.native.slices import AT_ONCE, side_by_side, step_groups
 from gapline.scoring.kernels import Kernel
-from gapline.statistics.cells import Cells
+from gapline.statistics.cells import CellIndex as Cells
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -42,9 +43,7 @@ class Grid:
 
     def units(self, values: Floats) -> Floats:
         """Return the nearest whole numbers of grid steps."""
-        # Powers of ten are exact as positive exponents only: 10.0**-3 is not a thousandth.
-        scaled = values * 10.0**self.decimals if self.decimals >= 0 else values / 10.0**-self.decimals
-        return np.rint(scaled)
+        return units_on_grids(values, self.decimals)
 
     def values(self, units: Floats) -> Floats:
         """Return the values of whole numbers of grid steps, as the browser computes them."""
@@ -55,7 +54,19 @@ class Grid:
         return self.values(self.units(values))
 
 
-def choose_grid(values: Floats, *, finest: int, coarsest: int = 0) -> Grid:
+# Of Python, to the last bit; ten to the 300 is about the last power that a double can hold and divide by.
+_MOST_DECIMALS = 300
+_POWERS = np.array([10.0**k for k in range(_MOST_DECIMALS + 1)])
+
+
+def units_on_grids(values: Floats, decimals: Integers | int) -> Floats:
+    """Return the nearest whole numbers of grid steps, of one grid or each value of a grid of its own."""
+    # Powers of ten are exact as positive exponents only: 10.0**-3 is not a thousandth.
+    units: Floats = np.rint(values * _POWERS[np.maximum(decimals, 0)] / _POWERS[np.maximum(-decimals, 0)])
+    return units
+
+
+def choose_grid(values: Floats, *, finest: int) -> Grid:
     """Return the coarsest decimal grid that holds all values exactly, or the finest one allowed.
 
     >>> choose_grid(np.array([12.5, 3.25]), finest=9)
@@ -66,16 +77,13 @@ def choose_grid(values: Floats, *, finest: int, coarsest: int = 0) -> Grid:
     most = max(abs(float(values.min())), abs(float(values.max()))) if len(values) else 0.0
     if most > 0:
         finest = min(finest, math.floor(math.log10(MOST_UNITS / most)))
-    for decimals in range(min(coarsest, finest), finest + 1):
+    for decimals in range(min(0, finest), finest + 1):
         grid = Grid(decimals, exact=True)
         # A few values rule out most grids; the whole column is looked at only where they do not.
-        if _holds(grid, values[:16]) and all(_holds(grid, values[span]) for span in pieces(len(values))):
+        parts = (values[span] for span in (slice(16), *pieces(len(values))))
+        if all(np.array_equal(grid.snap(part), part) for part in parts):
             return grid
     return Grid(finest, exact=False)
-
-
-def _holds(grid: Grid, values: Floats) -> bool:
-    return np.array_equal(grid.snap(values), values)
 
 
 def pieces(size: int) -> Iterable[slice]:
@@ -90,18 +98,8 @@ def objective_grids(parts: Sequence[Floats], *, scales: Sequence[float], steps: 
     [Grid(decimals=1, exact=True), Grid(decimals=0, exact=True)]
     """
     relative = FINE_RELATIVE if steps <= FINE_STEPS else COARSE_RELATIVE
-    # Ten to the 300 is about the last power that a double can hold and divide by.
-    finest = [min(math.ceil(-math.log10(scale) - math.log10(relative)), 300) for scale in scales]
-    # Of all instances at once: a grid that does not hold the first value need not be tried on the others.
-    heads = np.array([part[0] if len(part) else 0.0 for part in parts])
-    coarsest = np.full(len(parts), max(finest, default=0))
-    for decimals in range(max(finest, default=0), -1, -1):
-        with np.errstate(over="ignore", invalid="ignore"):
-            coarsest[Grid(decimals, exact=True).snap(heads) == heads] = decimals
-    return [
-        choose_grid(part, finest=fine, coarsest=coarse)
-        for part, fine, coarse in zip(parts, finest, coarsest.tolist(), strict=True)
-    ]
+    finest = [min(math.ceil(-math.log10(scale) - math.log10(relative)), _MOST_DECIMALS) for scale in scales]
+    return [choose_grid(part, finest=fine) for part, fine in zip(parts, finest, strict=True)]
 
 
 def time_grid(values: Floats, *, steps: int) -> Grid:
@@ -118,13 +116,9 @@ def time_units(grid: Grid, time: Floats, horizon: Floats) -> Floats:
     return np.minimum(units, np.maximum(last, 0.0))
 
 
-def deltas(units: Floats, first: Integers, before: float = 0.0) -> Floats:
-    """Return differences to the value before, which `before` is for the first one; the positions in `first` begin a
-    run and keep their value.
-    """
-    out = units.copy()
-    out[1:] -= units[:-1]
-    out[:1] -= before
+def deltas(units: Floats, first: Integers) -> Floats:
+    """Return differences to the value before; the positions in `first` begin a run and keep their value."""
+    out = np.diff(units, prepend=0.0)
     inside = first[first < len(units)]
     # The value itself, not its difference to the run before: the page decodes each run alone.
     out[inside] = units[inside]
@@ -166,32 +160,17 @@ class Block:
         """Return the compressed columns as text."""
         return compress(*self._planes)
 
-    def encode_within(self, most: float) -> str | None:
-        """Return the same; None as soon as it is known to take more than `most` letters."""
-        size, packed = 0, []
-        for part in _packed(self._planes):
-            size += len(part)
-            # Four letters for three bytes.
-            if 4 * -(-size // 3) > most:
-                return None
-            packed.append(part)
-        return _letters(packed)
-
 
 def compress(*parts: bytes | bytearray) -> str:
     """Return zlib data as base64 text, which the browser's DecompressionStream("deflate") opens."""
-    return _letters(_packed(parts))
-
-
-def _packed(parts: Iterable[bytes | bytearray]) -> Iterator[bytes]:
     packer = zlib.compressobj(LEVEL)
-    for part in parts:
-        yield packer.compress(part)
-    yield packer.flush()
-
-
-def _letters(packed: Iterable[bytes]) -> str:
+    packed = [*map(packer.compress, parts), packer.flush()]
     return base64.b64encode(b"".join(packed)).decode("ascii")
+
+
+def compress_json(document: Any) -> str:
+    """Return a document as JSON, compressed in the same way."""
+    return compress(json.dumps(document, allow_nan=False, separators=(",", ":")).encode("utf-8"))
 
 
 class Piece(NamedTuple):
@@ -210,63 +189,35 @@ class Steps:
         self.signed = envelopes.scale.signed
         self.horizon = ordered.runs["horizon"].to_numpy()
         self.unit = cells.unit[order]
-        count = ordered.runs["count"].to_numpy()
-        self._ends: Integers = np.cumsum(count)
-        self.total = int(self._ends[-1]) if len(count) else 0
-        filled = ordered.runs["first"].to_numpy()[count > 0]
-        # Side by side from wherever the first of them lies.
-        here = slice(int(filled[0]), int(filled[0]) + self.total) if len(filled) else slice(0, 0)
+        self._count: Integers = ordered.runs["count"].to_numpy()
+        self.total = int(self._count.sum())
+        here = side_by_side(ordered.runs["first"].to_numpy(), self._count)
+        assert here is not None
         self.time, self.objective = ordered.time[here], ordered.objective[here]
-        # A unit without any step has an empty slice.
-        ends = np.cumsum(np.bincount(self.unit, weights=count, minlength=len(cells.units)).astype(np.int64)).tolist()
-        self.by_unit = [self.objective[low:high] for low, high in zip([0, *ends[:-1]], ends, strict=True)]
+        sizes = np.bincount(self.unit, weights=self._count, minlength=len(cells.units)).astype(np.int64)
+        self.by_unit = np.split(self.objective, np.cumsum(sizes)[:-1])
 
     def pieces(self) -> Iterator[Piece]:
-        """Yield all steps; a long run may be in several pieces."""
-        for span in pieces(self.total):
-            low = int(np.searchsorted(self._ends, span.start, "right"))
-            high = int(np.searchsorted(self._ends, span.stop, "left")) + 1
-            edges = np.concatenate(([span.start], np.minimum(self._ends[low:high], span.stop)))
-            run = np.repeat(np.arange(low, high), np.diff(edges))
-            begins = np.flatnonzero(np.diff(run, prepend=-1))
-            # The first step of a piece begins a run unless the run began before.
-            if len(begins) and span.start > (self._ends[low - 1] if low else 0):
-                begins = begins[1:]
-            yield Piece(span, run, begins)
+        """Yield all steps, of whole runs."""
+        stop = 0
+        for low, high in step_groups(self._count):
+            run = np.repeat(np.arange(low, high), self._count[low:high])
+            start, stop = stop, stop + len(run)
+            yield Piece(slice(start, stop), run, np.flatnonzero(np.diff(run, prepend=-1)))
 
-    def add_times(self, block: Block, clock: Grid) -> None:
-        """Add the stamps, on the grid of all."""
-        block.add_pieces(
-            "time",
-            self._changes(lambda piece: time_units(clock, self.time[piece.span], self.horizon[piece.run])),
-        )
+    def add(self, block: Block, clock: Grid, grids: Sequence[Grid]) -> None:
+        """Add the stamps, on the grid of all, and the objectives, each on the grid of its unit."""
+        times = ((time_units(clock, self.time[one.span], self.horizon[one.run]), one) for one in self.pieces())
+        block.add_pieces("time", (deltas(units, one.begins) for units, one in times))
+        decimals = np.array([grid.decimals for grid in grids], np.int64)[self.unit]
+        objectives = ((units_on_grids(self.objective[one.span], decimals[one.run]), one) for one in self.pieces())
+        block.add_pieces("objective", (self._falls(units, one.begins) for units, one in objectives))
 
-    def add_objectives(self, block: Block, grids: Sequence[Grid]) -> None:
-        """Add the objectives, each on the grid of its unit."""
-        # Powers of ten are exact as positive exponents only.
-        times = np.array([10.0 ** max(grid.decimals, 0) for grid in grids])
-        over = np.array([10.0 ** max(-grid.decimals, 0) for grid in grids])
-
-        def units(piece: Piece) -> Floats:
-            unit = self.unit[piece.run]
-            scaled: Floats = self.objective[piece.span] * times[unit] / over[unit]
-            return np.rint(scaled)
-
-        block.add_pieces("objective", self._changes(units, falling=True))
-
-    def _changes(self, units: Callable[[Piece], Floats], *, falling: bool = False) -> Iterator[Floats]:
-        """Yield the difference of each step to the one before, of the first one of a run itself."""
-        before = 0.0
-        for piece in self.pieces():
-            found = units(piece)
-            changes = deltas(found, piece.begins, before)
-            if falling:
-                # Objectives only fall within a run: turned round, every difference but the first value is positive.
-                first = changes[piece.begins]
-                changes = -changes
-                changes[piece.begins] = zigzag(first) if self.signed else first
-            before = float(found[-1])
-            yield changes
+    def _falls(self, units: Floats, begins: Integers) -> Floats:
+        # Objectives only fall within a run: turned round, every difference but the first value is positive.
+        falls = -deltas(units, begins)
+        falls[begins] = zigzag(units[begins]) if self.signed else units[begins]
+        return falls
 
     def add_gaps(self, block: Block, name: str, kernel: Kernel, references: Floats) -> Grid:
         """Add what a kernel says of every step: a function of the user's own exists in Python alone."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +11,10 @@ from numpy.typing import NDArray
 from gapline.campaign.scale import scored_objectives
 from gapline.contract.tables import RUN_KEY, VerdictCode
 from gapline.envelope.build import Unchecked
+from gapline.native.accept_numpy import places_of_steps
 from gapline.native.slices import step_groups, step_places
 from gapline.report.numbers import percent
-from gapline.report.page.encode import MOST_UNITS, Block, Floats, Grid, Integers, deltas, zigzag
+from gapline.report.page.encode import MOST_UNITS, Block, Grid, Integers, deltas, units_on_grids, zigzag
 from gapline.study import Study
 
 # What the page can hold beside the steps; a run keeps rejected and late candidates before those that do not improve.
@@ -48,6 +50,7 @@ def add_other_candidates(block: Block, study: Study, order: Integers, clock: Gri
     first = rows["first"].fill_null(0).to_numpy()
     counts = np.where(wanted, rows["count"].fill_null(0).to_numpy(), 0)
     horizon = rows["horizon"].to_numpy()
+    trusted = study.envelopes.unchecked is Unchecked.TRUST_SOLVER
     decimals = np.array([grids[row].decimals for row in order.tolist()], np.int64)
     kept, omitted, rejected, open_ = (np.zeros(runs.height, np.int64) for _ in range(4))
     columns: dict[str, list[NDArray[Any]]] = {"time": [], "objective": [], "flags": [], "reason": []}
@@ -57,13 +60,13 @@ def add_other_candidates(block: Block, study: Study, order: Integers, clock: Gri
         run = np.repeat(np.arange(high - low), counts[here])
         time, values, verdict = study.campaign.time[places], objective[places], study.campaign.verdict[places]
         inside = time <= horizon[here][run]
-        accepted = _accepted(verdict, study.envelopes.unchecked)
-        flags = np.full(len(time), NOT_IMPROVING)
-        flags[verdict == VerdictCode.INVALID] = REJECTED
-        flags[(verdict == VerdictCode.UNCHECKED) & ~accepted] = UNCHECKED
-        flags |= np.where(time > horizon[here][run], LATE, 0)
-        marked = _improving(time, values, accepted & inside, run, starts[counts[here] > 0])
-        other = np.flatnonzero(~marked & (verdict != VerdictCode.BOUND))
+        accepted = (verdict == VerdictCode.VALID) | (trusted & (verdict == VerdictCode.UNCHECKED))
+        flags = np.where(time > horizon[here][run], LATE, NOT_IMPROVING)
+        flags[verdict == VerdictCode.INVALID] |= REJECTED
+        flags[(verdict == VerdictCode.UNCHECKED) & ~accepted] |= UNCHECKED
+        is_other = verdict != VerdictCode.BOUND
+        is_other[places_of_steps(time, np.where(accepted & inside, values, np.inf), run, starts, counts[here])] = False
+        other = np.flatnonzero(is_other)
         found = np.bincount(run[other], minlength=high - low)
         for column, verdict_of in ((rejected, REJECTED), (open_, UNCHECKED)):
             column[here] = np.bincount(run[other][flags[other] == verdict_of | LATE], minlength=high - low)
@@ -74,7 +77,7 @@ def add_other_candidates(block: Block, study: Study, order: Integers, clock: Gri
         reason = study.campaign.reason[places][other] if study.campaign.reason is not None else np.zeros(len(other))
         # What a double cannot hold as a whole number of grid steps is marked as missing, never rounded.
         stamped = np.isfinite(time) & (np.abs(time) < MOST_UNITS / 10.0**clock.decimals)
-        units = _units(np.where(np.isfinite(values), values, 0.0), decimals[here][run])
+        units = units_on_grids(np.where(np.isfinite(values), values, 0.0), decimals[here][run])
         known = np.isfinite(values) & (np.abs(units) < MOST_UNITS)
         begins = np.flatnonzero(np.diff(run, prepend=-1))
         columns["time"].append(deltas(clock.units(np.where(stamped, time, 0.0)), begins))
@@ -83,8 +86,7 @@ def add_other_candidates(block: Block, study: Study, order: Integers, clock: Gri
         columns["reason"].append(reason)
     block.add("count", kept)
     for name, parts in columns.items():
-        whole = np.concatenate(parts or [np.zeros(0)])
-        block.add(name, zigzag(whole) if name in ("time", "objective") else whole)
+        block.add_pieces(name, map(zigzag, parts) if name in ("time", "objective") else parts)
     return Others(omitted, rejected, open_)
 
 
@@ -98,59 +100,15 @@ def _places_kept(run: Integers, weak: NDArray[np.bool_], found: Integers) -> Int
     return place
 
 
-def _units(values: Floats, decimals: Integers) -> Floats:
-    """Return the nearest whole numbers of grid steps, each value on the grid of its run."""
-    units = np.empty(len(values))
-    for number in np.unique(decimals).tolist():
-        here = decimals == number
-        units[here] = Grid(number, exact=False).units(values[here])
-    return units
-
-
-def _accepted(verdict: NDArray[np.uint8], unchecked: Unchecked) -> NDArray[np.bool_]:
-    trusted = unchecked is Unchecked.TRUST_SOLVER
-    accepted: NDArray[np.bool_] = verdict == VerdictCode.VALID
-    return accepted | (verdict == VerdictCode.UNCHECKED) if trusted else accepted
-
-
-def _improving(
-    time: Floats, values: Floats, accepted: NDArray[np.bool_], run: Integers, starts: Integers
-) -> NDArray[np.bool_]:
-    """Mark the steps of every run: strictly improving, and of equal stamps the last; a run begins at each start."""
-    # Ranks in place of values, those of each run below those of the runs before it: one minimum serves them all.
-    ranks = np.unique(np.append(np.where(accepted, values, np.inf), np.inf), return_inverse=True)[1]
-    never = int(ranks[-1])
-    below = run * (never + 1)
-    best = np.minimum.accumulate(ranks[:-1] - below) + below
-    # The best before each candidate; infinite before the first, which therefore always improves.
-    before = np.append(never, best[:-1])
-    before[starts] = never
-    steps = np.flatnonzero(ranks[:-1] < before[: len(run)])
-    last = np.ones(len(steps), np.bool_)
-    last[:-1] = (time[steps][1:] != time[steps][:-1]) | (run[steps][1:] != run[steps][:-1])
-    marked = np.zeros(len(time), np.bool_)
-    marked[steps[last]] = True
-    return marked
-
-
 def _seconds(value: float) -> str:
     return f"{value:.3f} s" if abs(value) < 100 else f"{value:,.0f} s"
-
-
-def _milliseconds(value: float) -> str:
-    return f"{1000 * value:.1f} ms"
 
 
 def _memory(value: float) -> str:
     return f"{value / 1e6:,.0f} MB" if value < 1e10 else f"{value / 1e9:,.1f} GB"
 
 
-def _share(value: float) -> str:
-    return percent(value, digits=1)
-
-
-def _count(value: float) -> str:
-    return f"{value:,}"
+_share, _count = partial(percent, digits=1), "{:,}".format
 
 
 def _unless_none(read: Callable[[Any], str]) -> Callable[[Any], str]:
@@ -163,13 +121,9 @@ def _digest(value: str) -> str:
     return f"{value[:19]}…" if len(value) > 20 else value
 
 
-def _moment(value: str) -> str:
-    return re.sub(r"\.[0-9]+", "", value)
-
-
 # Column → what it is called, and how its values read; the runner's own come in this order, others after them.
 _FACTS: dict[str, tuple[str, Callable[[Any], str]]] = {
-    "started": ("started", _moment),
+    "started": ("started", partial(re.sub, r"\.[0-9]+", "")),
     "elapsed": ("wall time", _seconds),
     "cpu_time": ("CPU time", _seconds),
     "cpu_share": ("share of its cores that it used", _share),
@@ -177,7 +131,7 @@ _FACTS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "exit_code": ("exit code", str),
     "signal": ("ended by signal", str),
     "overshoot": ("ran on after the horizon for", _seconds),
-    "jitter": ("stamps late by at most", _milliseconds),
+    "jitter": ("stamps late by at most", lambda value: f"{1000 * value:.1f} ms"),
     "foreign_share": ("share of its cores that others used", _share),
     "load": ("load of the machine", lambda value: f"{value:.2f}"),
     "disturbed": ("disturbed by", str),

@@ -12,9 +12,9 @@ from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
 
-from gapline.errors import EnvironmentLacksError
 from gapline.files.atomic_write import write_atomically
 from gapline.files.memory import give_back
+from gapline.report.drawing import converter, figure_library
 
 
 def seal_page(template: str, *, style: str, script: str, connect: bool = False, **words: Any) -> str:
@@ -38,18 +38,14 @@ def page_policy(scripts: Sequence[str], style: str, *, connect: bool = False) ->
 
 def render_page(template: str, **words: Any) -> str:
     """Render a template, which may include others of the report's page; every word in it is text."""
-    try:
-        import jinja2
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("jinja2", "figures") from None
+    jinja2 = figure_library("jinja2", "jinja2")
     # A variable that the template does not get is an error, not an empty place.
     environment = jinja2.Environment(
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
+        autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True,
         loader=jinja2.FunctionLoader(read_part),
-    )
-    return environment.from_string(template).render(**words)
+    )  # fmt: skip
+    text: str = environment.from_string(template).render(**words)
+    return text
 
 
 def script_json(value: Any) -> str:
@@ -62,7 +58,7 @@ def script_json(value: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def joined_script(parts: list[str]) -> str:
+def join_scripts(parts: list[str]) -> str:
     """Join script files in one scope of their own: later ones use what earlier ones define."""
     # In a block, so that no name of ours meets one of Vega's.
     return '"use strict";\n{\n' + "\n".join(parts) + "}\n"
@@ -71,14 +67,11 @@ def joined_script(parts: list[str]) -> str:
 @cache
 def vega_bundle() -> str:
     """Return Vega, Vega-Lite and Vega-Embed as vl-convert ships them."""
-    try:
-        import vl_convert
-    except ImportError:
-        raise EnvironmentLacksError.for_extra("vl-convert-python", "figures") from None
+    draws = converter()
     kept = bundle_file(version("vl-convert-python"))
     with contextlib.suppress(OSError, UnicodeDecodeError):
         return kept.read_text(encoding="utf-8")
-    bundle = str(vl_convert.javascript_bundle())  # type: ignore[call-arg, unused-ignore]
+    bundle = str(draws.javascript_bundle())
     # Where nothing can be written each process bundles anew.
     with contextlib.suppress(OSError):
         write_atomically(kept, lambda stream: stream.write(bundle.encode("utf-8")))

@@ -1,27 +1,26 @@
 """The page of a very large study: means, counts and pairs, and curves at a few hundred moments."""
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from gapline.envelope.passes import bring
 from gapline.native.slices import step_groups, step_places
+from gapline.report.numbers import number_or_overflow
 from gapline.report.page import encode
-from gapline.report.page.data import PageData, kernel_words, page_document, snapshot_words
+from gapline.report.page.data import PageData, page_document, snapshot_words
 from gapline.report.page.encode import Floats, Grid, Integers
-from gapline.report.reading_text import number_or_overflow
 from gapline.scoring.endpoints import attainment_name, first_steps
 from gapline.scoring.kernels import Kernel, parse_kernel
 from gapline.scoring.moments import log_start, moments_of_both
 from gapline.scoring.run_references import reference_column
 from gapline.scoring.scores import Scores, goal_name
 from gapline.scoring.weighting import Weighting, run_weights
-from gapline.statistics.cells import Cells, build_cells, sign
+from gapline.statistics.cells import CellIndex as Cells
+from gapline.statistics.cells import build_cells, sign
 from gapline.statistics.means import summarise
 from gapline.study import Study
 
@@ -61,8 +60,7 @@ def curves_at_moments(study: Study, arm: Integers, arms: int, /) -> Curves:
 def page_moments(study: Study, count: int, /) -> Floats:
     """Return moments at which curves are looked at, on whichever axis of time."""
     end = 1.0 if study.relative else float(study.envelopes.runs["horizon"].to_numpy().max())
-    start = log_start(study.envelopes, relative=study.relative)
-    return moments_of_both(start, end, count)
+    return moments_of_both(log_start(study.envelopes, relative=study.relative), end, count)
 
 
 def _risen(hits: Floats, weights: Floats, arm: Integers, arms: int, moments: Floats) -> Floats:
@@ -108,28 +106,19 @@ def _mean_curves(
                     weighed = weight[run]
                     weighed *= change
                     added[name][r, k] += np.bincount(cells, weights=weighed, minlength=shape[2])
-    there = _feasible_at_start(study, arm, arms)
+    # How many runs of each arm have nothing at time 0.
+    absent = np.bincount(arm[first_steps(study.envelopes) != 0], minlength=arms)
     found: dict[str, list[Any]] = {}
     for name, sums in added.items():
         curves = np.cumsum(sums.reshape(*shape[:2], arms, len(moments)), axis=3)
-        found[name] = [
-            [_existing(curves[r, k] + (kernel.before or 0.0), kernel, there) for k, kernel in enumerate(kernels)]
-            for r in range(len(references))
-        ]
+        found[name] = [[_existing(*one, absent) for one in zip(row, kernels, strict=True)] for row in curves]
     return found
 
 
-def _feasible_at_start(study: Study, arm: Integers, arms: int) -> NDArray[np.bool_]:
-    """Say of each arm whether all of its runs have something at time 0."""
-    late = first_steps(study.envelopes) != 0
-    whole: NDArray[np.bool_] = np.bincount(arm[late], minlength=arms) == 0
-    return whole
-
-
-def _existing(curves: Floats, kernel: Kernel, there: NDArray[np.bool_]) -> list[list[float]]:
-    whole = _rounded(curves)
-    # A kernel without a value before the first incumbent has no curve where some run begins without one.
-    return whole if kernel.before is not None else [c if here else [] for c, here in zip(whole, there, strict=True)]
+def _existing(curves: Floats, kernel: Kernel, absent: Integers) -> list[list[float]]:
+    """Return the curves that exist: of a kernel without a value before the first incumbent not those of `absent`."""
+    whole = _rounded(curves + (kernel.before or 0.0))
+    return whole if kernel.before is not None else [[] if n else one for one, n in zip(whole, absent, strict=True)]
 
 
 def _rounded(curves: Floats) -> list[list[float]]:
@@ -143,8 +132,7 @@ MOST_UNIT_VALUES, MOST_PANEL_VALUES, MOST_PAIRS = 150_000, 150_000, 2000
 MOST_INSTANCES, MOST_PANELS = 1000, 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
+class PageUnits(NamedTuple):
     """Which instances and panels a page carries, by their numbers, in order."""
 
     units: Integers
@@ -154,28 +142,23 @@ class Carried:
 def stored_data(study: Study, *, log_time: bool = False) -> PageData:
     """Collect the head, and every number that the page can be asked for in one block."""
     cells = build_cells(study.scores[0].frame)
-    carried = choose_carried(study, cells)
+    chosen = choose_units(study, cells)
     pairs = page_pairs(study, cells)
     columns = [reference_column(entry.snapshot, study.envelopes) for entry in study.references]
-    row_of_unit = np.unique(cells.unit, return_index=True)[1][carried.units]
-    names = [cells.units[unit][1] for unit in carried.units.tolist()]
+    row_of_unit = np.unique(cells.unit, return_index=True)[1][chosen.units]
+    names = [cells.units[unit][1] for unit in chosen.units.tolist()]
     # Nothing was rounded here, so references are as they are.
     exact = [Grid(0, exact=True)] * len(names)
     curves = curves_at_moments(study, cells.arm, len(cells.arms))
-    head = page_document(
-        study,
-        cells,
-        units={"name": names, "panel": cells.panel[carried.units].tolist()},
-        snapshots=snapshot_words(study, names, [column[row_of_unit] for column in columns], exact),
-        kernels=kernel_words(study),
-        clock=None,
-        log_time={
+    head = page_document(study, cells) | {
+        "units": {"name": names, "panel": cells.panel[chosen.units].tolist()},
+        "snapshots": snapshot_words(study, names, [column[row_of_unit] for column in columns], exact),
+        "logTime": {
             "seconds": log_start(study.envelopes),
             "share": log_start(study.envelopes, relative=True),
             "declared": log_time,
         },
-        blocks={},
-    )
+    }
     # The page shows every pair that it can make where it is told of none.
     untested = {"low": None, "high": None, "p": None, "p_holm": None, "declared": False, "reason": None}
     head["contrasts"] = head["contrasts"][: len(pairs)] or [
@@ -184,7 +167,7 @@ def stored_data(study: Study, *, log_time: bool = False) -> PageData:
     head["stored"] = {
         "runs": study.envelopes.runs.height,
         "instances": len(cells.units),
-        "panelsShown": len(carried.panels),
+        "panelsShown": len(chosen.panels),
         "pairsShown": len(pairs),
         "pairs": len(cells.arms) * (len(cells.arms) - 1) // 2,
         "moments": len(curves.time),
@@ -195,16 +178,15 @@ def stored_data(study: Study, *, log_time: bool = False) -> PageData:
         "horizons": [horizons.min(), horizons.max()],
         "missing": [[s.frame[name].null_count() for name in study.kernels] for s in study.scores],
         "arms": arm_numbers(study),
-        "panels": panel_numbers(study, cells, carried.panels),
-        "units": unit_numbers(study, cells, carried.units),
+        "panels": panel_numbers(study, cells, chosen.panels),
+        "units": unit_numbers(study, cells, chosen.units),
         "pairs": pair_numbers(study, cells, pairs),
         "curves": curves._asdict(),
     }
-    text = json.dumps(stored, allow_nan=False, separators=(",", ":"))
-    return PageData(head, {"stored": encode.compress(text.encode("utf-8"))})
+    return PageData(head, {"stored": encode.compress_json(stored)})
 
 
-def choose_carried(study: Study, cells: Cells) -> Carried:
+def choose_units(study: Study, cells: Cells) -> PageUnits:
     """Choose the instances on which the compared arms differ most, and the panels with the most instances."""
     per_row = len(cells.arms) * len(study.kernels) * len(study.references)
     compared = [k for k, arm in enumerate(cells.arms) if arm in (study.ranked_arms or study.tier_one)]
@@ -213,7 +195,7 @@ def choose_carried(study: Study, cells: Cells) -> Carried:
     spread = np.fmax.reduce(means, axis=0, initial=-np.inf) - np.fmin.reduce(means, axis=0, initial=np.inf)
     units = _largest(spread, min(MOST_INSTANCES, max(1, MOST_UNIT_VALUES // per_row)))
     sizes = np.bincount(cells.panel, minlength=len(cells.panels)).astype(np.float64)
-    return Carried(units, _largest(sizes, min(MOST_PANELS, max(1, MOST_PANEL_VALUES // (2 * per_row)))))
+    return PageUnits(units, _largest(sizes, min(MOST_PANELS, max(1, MOST_PANEL_VALUES // (2 * per_row)))))
 
 
 def _largest(values: Floats, most: int) -> Integers:
@@ -234,8 +216,7 @@ def page_pairs(study: Study, cells: Cells) -> list[tuple[int, int]]:
 def arm_numbers(study: Study, /) -> dict[str, Any]:
     """Return counts, and under each weighting and reference the means, of every arm, arms by name."""
     counts = study.summary.frame.sort("arm")
-    frame = study.scores[0].frame
-    ended = frame.group_by("arm", "status").len().sort("arm", "status")
+    ended = study.scores[0].frame.group_by("arm", "status").len().sort("arm", "status")
     statuses: dict[str, dict[str, int]] = {arm: {} for arm in counts["arm"]}
     for arm, status, number in ended.iter_rows():
         statuses[arm][status] = number
@@ -264,16 +245,15 @@ def panel_numbers(study: Study, cells: Cells, chosen: Integers, /) -> dict[str, 
 
     counts = cells.counts()
     empty = cells.counts((study.scores[0].frame["steps"] == 0).to_numpy())
-    means: dict[str, list[Any]] = {"instance": [], "run": []}
-    for scores in study.scores:
-        tables = [_instance_means(cells, scores, kernel) for kernel in study.kernels]
-        for name, weights in (("instance", (counts > 0).astype(np.float64)), ("run", counts)):
-            found = []
-            for table in tables:
+    rules = {"instance": (counts > 0).astype(np.float64), "run": counts}
+    means: dict[str, list[Any]] = {name: [[] for _ in study.scores] for name in rules}
+    for r, scores in enumerate(study.scores):
+        for kernel in study.kernels:
+            table = _instance_means(cells, scores, kernel)
+            for name, weights in rules.items():
                 with np.errstate(invalid="ignore"):
-                    total = by_panel(np.where(counts > 0, table * weights, 0.0))
-                    found.append(_lists((total / by_panel(weights))[:, chosen]))
-            means[name].append(found)
+                    mean = by_panel(np.where(counts > 0, table * weights, 0.0)) / by_panel(weights)
+                means[name][r].append(_lists(mean[:, chosen]))
     # Inside one panel, panel-equal is instance-equal.
     return {
         "chosen": chosen.tolist(),
@@ -308,17 +288,14 @@ def unit_numbers(study: Study, cells: Cells, chosen: Integers, /) -> dict[str, A
 def pair_numbers(study: Study, cells: Cells, pairs: Sequence[tuple[int, int]], /) -> dict[str, Any]:
     """Return, for each pair, the difference of means over the instances that both have, and who wins on how many."""
     counts = cells.counts()
-    values: dict[str, list[list[list[float | str | None]]]] = {rule.value: [] for rule in list(Weighting)}
-    wins: list[list[list[list[int]]]] = []
-    for scores in study.scores:
-        for row in values.values():
-            row.append([])
-        wins.append([])
+    values: dict[str, list[Any]] = {rule.value: [[] for _ in study.scores] for rule in list(Weighting)}
+    wins: list[list[list[list[int]]]] = [[] for _ in study.scores]
+    for r, scores in enumerate(study.scores):
         for kernel in study.kernels:
             means = _instance_means(cells, scores, kernel)
             for rule, row in values.items():
-                row[-1].append([_number(_difference(means, counts, cells.panel, *pair, rule)) for pair in pairs])
-            wins[-1].append([_wins(means, counts, *pair) for pair in pairs])
+                row[r].append(_numbers(_difference(means, counts, cells.panel, *pair, rule) for pair in pairs))
+            wins[r].append([_wins(means, counts, *pair) for pair in pairs])
     declared = study.contrasts
     if declared is not None and declared.frame.height:
         # The difference that was tested is the one that is shown, to its last bit.
@@ -332,16 +309,17 @@ def _difference(means: Floats, counts: Floats, panel: Integers, a: int, b: int, 
     common = (counts[a] > 0) & (counts[b] > 0)
     if not common.any():
         return np.nan
-    sides = []
-    for arm in (a, b):
+
+    def mean(arm: int) -> float:
         if rule == Weighting.RUN:
             weights = counts[arm, common]
         elif rule == Weighting.INSTANCE:
             weights = np.ones(int(common.sum()))
         else:
             weights = 1.0 / np.bincount(panel[common])[panel[common]]
-        sides.append(float(np.dot(weights, means[arm, common]) / weights.sum()))
-    return sides[0] - sides[1]
+        return float(np.dot(weights, means[arm, common]) / weights.sum())
+
+    return mean(a) - mean(b)
 
 
 def _wins(means: Floats, counts: Floats, a: int, b: int) -> list[int]:
@@ -356,13 +334,9 @@ def _instance_means(cells: Cells, scores: Scores, kernel: str) -> Floats:
     return cells.instance_means(scores.frame[kernel].fill_null(np.nan).to_numpy())
 
 
-def _numbers(column: pl.Series) -> list[float | str | None]:
-    return [None if value is None else _number(value) for value in column.to_list()]
+def _numbers(values: Iterable[float | None]) -> list[float | str | None]:
+    return [None if value is None or math.isnan(value) else number_or_overflow(value) for value in values]
 
 
-def _number(value: float) -> float | str | None:
-    return None if np.isnan(value) else number_or_overflow(float(value))
-
-
-def _lists(table: NDArray[np.float64]) -> list[list[float | str | None]]:
-    return [[_number(value) for value in row] for row in table.tolist()]
+def _lists(table: Floats) -> list[list[float | str | None]]:
+    return [_numbers(row) for row in table.tolist()]

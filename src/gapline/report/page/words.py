@@ -10,11 +10,12 @@ from gapline.contract.reading import vouched
 from gapline.contract.version import VERSION
 from gapline.errors import listing
 from gapline.report.facts import Statements, study_notes
-from gapline.report.methods import methods_clauses
-from gapline.report.numbers import count, goal_words, number, percent
+from gapline.report.numbers import DASH, count, goal_words, number, percent
 from gapline.report.order import ArmOrder
 from gapline.report.page import encode
 from gapline.report.page.stored import DECIMALS
+from gapline.report.statements.methods import methods_clauses
+from gapline.report.tables.means import arm_frame
 from gapline.scoring.endpoints import attainment_name
 from gapline.statistics.cells import TIE
 from gapline.study import Study
@@ -37,8 +38,8 @@ def page_words(study: Study, said: Statements, head: dict[str, Any]) -> dict[str
         "ranking": _ranking(study, said),
         "alarms": [printable(alarm) for alarm in study.alarms],
         "beaten": study.scores[0].beaten,
-        "reading": _reading(study, head) if head["clock"] is not None else _stored_reading(study, head),
-        "methods": [printable(clause.text) for clause in methods_clauses(study, said.facts)],
+        "reading": _reading(study, head),
+        "methods": [printable(clause.text) for clause in methods_clauses(said.facts)],
         "notes": [printable(note) for note in study_notes(study)],
         "contract": study.contract_text,
         "provenance": _provenance(study, head),
@@ -137,23 +138,19 @@ def failure_card(said: Statements) -> dict[str, str]:
 
 def _ranking(study: Study, said: Statements) -> dict[str, Any]:
     kernel, goal, order = study.kernels[0], study.goals[0], said.order
-    spans = {} if study.intervals is None else {r["arm"]: r for r in study.intervals.frame.iter_rows(named=True)}
-    by_arm = {row["arm"]: row for row in study.summary.frame.iter_rows(named=True)}
-    rows = []
-    for arm in order.arms:
-        row, span = by_arm[arm], spans.get(arm, {})
-        rows.append(
-            [
-                order.rank(arm),
-                printable(order.label(arm)) + _mark(arm, order),
-                number(row[kernel]),
-                f"{number(span['low'])} to {number(span['high'])}" if span.get("low") is not None else "–",
-                percent(row["final_gap"]),
-                percent(row[attainment_name(goal)], digits=1),
-                *(["2" if arm in order.descriptive else "1"] if order.descriptive else []),
-                *(count(row[name]) for name in ("runs", "empty", "rejected", "late")),
-            ]
-        )
+    rows = [
+        [
+            order.rank(row["arm"]),
+            printable(order.label(row["arm"])) + _mark(row["arm"], order),
+            number(row[kernel]),
+            f"{number(row['low'])} to {number(row['high'])}" if row.get("low") is not None else DASH,
+            percent(row["final_gap"]),
+            percent(row[attainment_name(goal)], digits=1),
+            *([str(row["tier"])] if order.descriptive else []),
+            *(count(row[name]) for name in ("runs", "empty", "rejected", "late")),
+        ]
+        for row in arm_frame(study.summary, order, study.intervals).iter_rows(named=True)
+    ]
     header = [
         "rank", "arm", f"mean {kernel}", f"{100 * study.level:g} % interval", "final gap", f"≤ {goal_words(goal)}",
         *(["tier"] if order.descriptive else []), "runs", "empty", "rejected", "late",
@@ -169,48 +166,45 @@ def _mark(arm: str, order: ArmOrder) -> str:
 
 
 def _reading(study: Study, head: dict[str, Any]) -> list[str]:
+    """Say how to read the numbers of the page, and what of it changes with the choices of the reader."""
+    declared = f"{'bands and ' if any(head['bands'].values()) else ''}the classical comparisons"
+    transform = f"Objectives are shown under the transform {study.envelopes.scale}."
+    if head["clock"] is None:
+        computed = (
+            "Kernel, reference, goal, weighting and arms can be changed above: all of their means, counts and "
+            f"differences were computed by Python and are in this page, curves at {head['stored']['moments']:,} "
+            f"moments, rounded to {DECIMALS} decimals. Intervals and tests of another choice are computed here where "
+            f"the page has all instances; {declared} are shown for the declared choice alone."
+        )
+    else:
+        computed = (
+            "Kernel, reference, horizon, goal, weighting and arms can be changed above; means, counts, ranks and "
+            "curves are recomputed from the steps in this page, and intervals and tests by the rules and draws of "
+            f"Python. {declared.capitalize()} were computed by Python for the declared choice, and are shown for it "
+            "alone."
+        )
+        transform = f"{_rounding(head)} {transform}"
+    return [
+        "A score is the mean gap over the horizon: 0 at the reference, negative below it, smaller is better. "
+        "A run without a valid candidate scores the worst value of its kernel and stays in every mean.",
+        computed,
+        transform,
+        f"Time weight {study.weight}. A score is conditional on the horizon that the solver was told.",
+    ]
+
+
+def _rounding(head: dict[str, Any]) -> str:
     clock, units = head["clock"], head["units"]
-    rounded = units["exact"].count(False)
-    seconds = f"multiples of {10.0 ** -clock['decimals']:g} s"
-    times = f"{'exact, as' if clock['exact'] else 'rounded to'} {seconds}"
+    times = f"{'exact, as' if clock['exact'] else 'rounded to'} multiples of {10.0 ** -clock['decimals']:g} s"
     values = "exact"
-    if rounded:
+    if rounded := units["exact"].count(False):
         rows = zip(units["decimals"], head["snapshots"][0]["references"], units["exact"], strict=True)
         finest = max(10.0**-decimals / (abs(value) or 1.0) for decimals, value, exact in rows if not exact)
         values = (
             f"rounded on {rounded:,} of {len(units['exact']):,} instances, to at most {finest:.1g} of the reference; "
             "a difference below that counts as equal"
         )
-    return [
-        "A score is the mean gap over the horizon: 0 at the reference, negative below it, smaller is better. "
-        "A run without a valid candidate scores the worst value of its kernel and stays in every mean.",
-        "Kernel, reference, horizon, goal, weighting and arms can be changed above; means, counts, ranks and curves "
-        "are recomputed from the steps in this page, and intervals and tests by the rules and draws of Python. "
-        f"{_declared_things(head).capitalize()} were computed by Python for the declared choice, and are shown for it "
-        "alone.",
-        f"Stamps in this page are {times}; objectives are {values}. "
-        f"Objectives are shown under the transform {study.envelopes.scale}.",
-        f"Time weight {study.weight}. A score is conditional on the horizon that the solver was told.",
-    ]
-
-
-def _declared_things(head: dict[str, Any]) -> str:
-    """Name what is there under the declared choice alone: of panels with one instance no band can be drawn."""
-    return f"{'bands and ' if any(head['bands'].values()) else ''}the classical comparisons"
-
-
-def _stored_reading(study: Study, head: dict[str, Any]) -> list[str]:
-    curves = f"at {head['stored']['moments']:,} moments, rounded to {DECIMALS} decimals"
-    return [
-        "A score is the mean gap over the horizon: 0 at the reference, negative below it, smaller is better. "
-        "A run without a valid candidate scores the worst value of its kernel and stays in every mean.",
-        "Kernel, reference, goal, weighting and arms can be changed above: all of their means, counts and differences "
-        f"were computed by Python and are in this page, curves {curves}. Intervals and tests of another choice are "
-        f"computed here where the page has all instances; {_declared_things(head)} are shown for the declared choice "
-        "alone.",
-        f"Objectives are shown under the transform {study.envelopes.scale}.",
-        f"Time weight {study.weight}. A score is conditional on the horizon that the solver was told.",
-    ]
+    return f"Stamps in this page are {times}; objectives are {values}."
 
 
 # What to type for what a page of summaries does not have.

@@ -1,7 +1,6 @@
 """The paper's example traces: the three-run example with its table, and two runs of equal score."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -9,8 +8,7 @@ import polars as pl
 from gapline.campaign.campaign import Campaign
 from gapline.envelope.build import Envelopes, build_envelopes
 from gapline.references.snapshot import Snapshot
-from gapline.report.curve_figure import held
-from gapline.report.drawing import line_look, load_altair, small_title, step_lines, titled, zero_line
+from gapline.report.drawing import alt, line_look, small_title, step_lines, titled, zero_line
 from gapline.report.looks import look_of
 from gapline.report.numbers import number
 from gapline.report.paper.scale import kernel_look
@@ -81,8 +79,7 @@ def _steps(name: str, times: list[float], values: list[float]) -> pl.DataFrame:
 GOALS = (0.1, 0.05)
 
 
-@dataclass(frozen=True, slots=True)
-class CompanionFigure:
+class CompanionFigure(NamedTuple):
     """`gaps`: series, time, value; `attained`: series, goal, time, value; `ends`: series, score, final_gap, text."""
 
     gaps: pl.DataFrame
@@ -90,23 +87,27 @@ class CompanionFigure:
     ends: pl.DataFrame
 
 
+def _clock() -> Any:
+    return alt.X("time:Q", title="time (s)", scale=alt.Scale(domain=[0, HORIZON]))
+
+
 def companion_figure() -> CompanionFigure:
     """Return both runs in the three views."""
     envelopes, snapshot = example_envelopes(PAIR), example_snapshot()
     curves = attainment_curve(envelopes, snapshot, goals=GOALS).frame.rename({"arm": "series"})
+    parts = curves.partition_by("series", "goal", maintain_order=True)
     ends = score(envelopes, snapshot).frame.select(series="arm", score="squeezed", final_gap="final_gap")
     return CompanionFigure(
         gaps=pl.concat(gap_steps(name, trace, "squeezed") for name, trace in PAIR.items()),
-        attained=held(curves, "series", "goal", end=HORIZON),
+        # A step has no width of its own: the last one is held to the horizon.
+        attained=pl.concat(row for part in parts for row in (part, part.tail(1).with_columns(time=pl.lit(HORIZON)))),
         ends=ends.with_columns(text=pl.Series([f"{100 * gap:g} %" for gap in ends["final_gap"]])),
     )
 
 
 def draw_companion(figure: CompanionFigure) -> Any:
     """Draw gaps, final gaps and attainment side by side."""
-    alt = load_altair()
-    look = run_look(list(PAIR), width=840)
-    x = alt.X("time:Q", title="time (s)", scale=alt.Scale(domain=[0, HORIZON]))
+    x, look = _clock(), run_look(list(PAIR), width=840)
     gaps = step_lines(figure.gaps, width=2.5, x=x, y=alt.Y("value:Q", title="squeezed gap"), **look)
     equal = f"(a) area: both scores are {figure.ends['score'][0]:.4f}"
     final = alt.Y("final_gap:Q", title="raw final gap").axis(format="%", tickCount=4).scale(domain=[0, 0.12])
@@ -131,8 +132,7 @@ def draw_companion(figure: CompanionFigure) -> Any:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class WorkedFigure:
+class WorkedFigure(NamedTuple):
     """`objectives`: series, time, value; `gaps`: run, series (kernel), time, value; `scores`: run -> Λ."""
 
     objectives: pl.DataFrame
@@ -147,30 +147,25 @@ def worked_scores() -> Scores:
 
 def worked_figure() -> WorkedFigure:
     """Return the trajectories, and the gaps of the two runs that have any."""
-    gaps = [
-        gap_steps(kernel, WORKED[run], kernel).with_columns(run=pl.lit(run))
-        for run in ("Run 2", "Run 3")
-        for kernel in SCALE_KERNELS
-    ]
+    runs = [(run, kernel) for run in ("Run 2", "Run 3") for kernel in SCALE_KERNELS]
     return WorkedFigure(
         objectives=pl.concat(objective_steps(run, trace) for run, trace in WORKED.items()),
-        gaps=pl.concat(gaps),
+        gaps=pl.concat(gap_steps(kernel, WORKED[run], kernel).with_columns(run=pl.lit(run)) for run, kernel in runs),
         scores=dict(worked_scores().frame.select("arm", "squeezed").iter_rows()),
     )
 
 
 def draw_worked(figure: WorkedFigure) -> Any:
     """Draw the objectives above the gaps of runs 2 and 3."""
-    alt = load_altair()
-    x = alt.X("time:Q", title="time (s)", scale=alt.Scale(domain=[0, HORIZON]))
+    x = _clock()
     levels = [(REFERENCE, "z* = 10", 5), (1.1 * REFERENCE, "1.1 z* = 11", -5), (2 * REFERENCE, "2 z* = 20", -5)]
     marks = [alt.Chart(alt.Data(values=[{"level": level, "text": text}])) for level, text, _ in levels]
     rules = [mark.mark_rule(color="#888", strokeDash=[4, 3]).encode(y="level:Q") for mark in marks]
+    place = {"y": "level:Q", "x": alt.value("width"), "text": "text:N"}
     words = [
-        mark.mark_text(align="left", dy=dy, dx=6, color="#555", fontSize=11)
-        .encode(y="level:Q", x=alt.value("width"), text="text:N")
+        mark.mark_text(align="left", dy=dy, dx=6, color="#555", fontSize=11).encode(**place)
         for mark, (_, _, dy) in zip(marks, levels, strict=True)
-    ]  # fmt: skip
+    ]
     drawn = set(figure.objectives["series"])
     named = {run: run if run in drawn else f"{run} (no incumbent)" for run in WORKED}
     # A run without a step has no line; a row without a value keeps it in the legend.
@@ -197,10 +192,8 @@ def draw_worked(figure: WorkedFigure) -> Any:
 
 
 def _gaps(figure: WorkedFigure, run: str, title: str) -> Any:
-    alt = load_altair()
     mine = figure.gaps.filter(pl.col("run") == run)
-    x = alt.X("time:Q", title="time (s)", scale=alt.Scale(domain=[0, HORIZON]))
-    domain = [0, 2.1] if run == "Run 2" else [-0.55, 0.55]
+    x, domain = _clock(), [0, 2.1] if run == "Run 2" else [-0.55, 0.55]
     y = alt.Y("value:Q", title="gap", scale=alt.Scale(domain=domain), stack=None)
     squeezed, value = mine.filter(pl.col("series") == "squeezed"), pl.col("value")
     areas = [

@@ -1,12 +1,11 @@
 """Figures early-log and end-log: logarithmic time weights on the worked example and on the pair of equal scores."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from gapline.report.drawing import load_altair, small_title, step_lines, titled, zero_line
+from gapline.report.drawing import alt, small_title, step_lines, titled, zero_line
 from gapline.report.figures.sweeps import cutoff_lines
 from gapline.report.paper.examples import (
     HORIZON,
@@ -26,8 +25,7 @@ CUTOFFS = (0.01, 0.1, 1.0)
 SWEEP = tuple(float(f"{value:.6g}") for value in np.geomspace(0.01, 10.0, 61))
 
 
-@dataclass(frozen=True, slots=True)
-class WeightFigure:
+class WeightFigure(NamedTuple):
     """`gaps`: series, time, value; `scores`: series, weight, value; `sweep`: series, cutoff, value; uniform scores."""
 
     gaps: pl.DataFrame
@@ -58,28 +56,17 @@ def weight_figure(kind: str, traces: dict[str, Trace]) -> WeightFigure:
     return WeightFigure(
         gaps=pl.concat(gap_steps(name, trace, "squeezed") for name, trace in traces.items()),
         scores=pl.concat(
-            [
-                uniform.select("series", pl.lit("uniform").alias("weight"), "value"),
-                few.select("series", named.alias("weight"), "value"),
-            ]
+            part.select("series", name.alias("weight"), "value")
+            for part, name in ((uniform, pl.lit("uniform")), (few, named))
         ),
         sweep=swept,
         uniform=uniform,
     )
 
 
-def early_figure() -> WeightFigure:
-    """Return the worked example under early-log weights."""
-    return weight_figure("early-log", WORKED)
-
-
-def end_figures() -> tuple[WeightFigure, WeightFigure]:
-    """Return the worked example and the pair of equal scores under end-log weights."""
-    return weight_figure("end-log", WORKED), weight_figure("end-log", PAIR)
-
-
-def draw_early(figure: WeightFigure) -> Any:
-    """Draw the gaps on logarithmic time, the scores at three cutoffs, and the sweep over the cutoff."""
+def draw_early() -> Any:
+    """Draw the gaps of the worked example on logarithmic time, its scores at three cutoffs, and by every cutoff."""
+    figure = weight_figure("early-log", WORKED)
     return titled(
         _panels(figure, pl.col("time"), "time (s), logarithmic", ["(a) gaps on a logarithmic axis", "(b) ", "(c) "]),
         "Early weighting: startup counts, and so does the cutoff",
@@ -89,13 +76,15 @@ def draw_early(figure: WeightFigure) -> Any:
     )
 
 
-def draw_end(worked: WeightFigure, pair: WeightFigure) -> Any:
-    """Draw both sets of runs on reversed logarithmic remaining time, each with its scores."""
+def draw_end() -> Any:
+    """Draw the worked example and the pair of equal scores on reversed logarithmic remaining time, with the scores."""
+    figures = [weight_figure("end-log", traces) for traces in (WORKED, PAIR)]
+    left = (HORIZON - pl.col("time"), "time left (s), logarithmic")
     rows = [
-        _panels(figure, HORIZON - pl.col("time"), "time left (s), logarithmic", [name, "", ""], reverse=True)
-        for figure, name in ((worked, "(a) the worked example"), (pair, "(b) equal uniform scores"))
+        _panels(figure, *left, [name, "", ""], reverse=True)
+        for figure, name in zip(figures, ("(a) the worked example", "(b) equal uniform scores"), strict=True)
     ]
-    chart = load_altair().vconcat(*rows, spacing=18)
+    chart = alt.vconcat(*rows, spacing=18)
     return titled(
         chart.resolve_scale(color="independent", strokeDash="independent"),
         "End weighting: the deadline counts",
@@ -107,7 +96,6 @@ def draw_end(worked: WeightFigure, pair: WeightFigure) -> Any:
 
 def _panels(figure: WeightFigure, time: pl.Expr, title: str, titles: list[str], *, reverse: bool = False) -> Any:
     """Draw the gaps, the scores at a few cutoffs and the scores at every cutoff, side by side."""
-    alt = load_altair()
     names = figure.uniform["series"].to_list()
     look = run_look(names)
     colour, score = look["color"], alt.Y("value:Q", title="score")
@@ -121,11 +109,9 @@ def _panels(figure: WeightFigure, time: pl.Expr, title: str, titles: list[str], 
         x=alt.X("shown:Q", title=title, scale=scale, axis=ticks), y=alt.Y("value:Q", title="squeezed gap"), **look,
     )  # fmt: skip
     weights = list(dict.fromkeys(figure.scores["weight"].to_list()))
+    x = alt.X("weight:N", sort=weights, title=None, axis=alt.Axis(labelAngle=-35))
     dots = alt.Chart(figure.scores).mark_point(filled=True, size=80, opacity=1)
-    dots = dots.encode(
-        x=alt.X("weight:N", sort=weights, title=None, axis=alt.Axis(labelAngle=-35)),
-        y=score, color=colour, shape=alt.Shape("series:N", legend=None),
-    )  # fmt: skip
+    dots = dots.encode(x=x, y=score, color=colour, shape=alt.Shape("series:N", legend=None))
     swept = cutoff_lines(
         figure.sweep.rename({"value": "score"}), figure.uniform.rename({"value": "score"}), arm="series",
         title="cutoff (s)", value="score", look={"color": colour},

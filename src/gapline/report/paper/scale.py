@@ -1,12 +1,11 @@
 """The two gap scales: figure scale-conversion, figure gap-shapes and the table of landmarks."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from gapline.report.drawing import Figure, line_look, load_altair, small_title, titled
+from gapline.report.drawing import Figure, alt, line_look, small_title, titled
 from gapline.report.table import Column, Table, one_part
 from gapline.scoring.convert import SCALE_KERNELS, scale_table, score_of_raw_gap
 from gapline.scoring.kernels import parse_kernel, squeezed_gap
@@ -14,8 +13,7 @@ from gapline.scoring.kernels import parse_kernel, squeezed_gap
 RULER = (-0.5, -0.2, -0.1, 0.0, 0.1, 0.2, 0.5, 1.0, 2.0)
 
 
-@dataclass(frozen=True, slots=True)
-class ScaleFigure:
+class ScaleFigure(NamedTuple):
     """`curve`: raw, squeezed, tangent; `landmarks` and `ruler`: raw, squeezed, text."""
 
     curve: pl.DataFrame
@@ -38,7 +36,7 @@ def scale_figure() -> ScaleFigure:
 def draw_scale(figure: ScaleFigure) -> Any:
     """Draw the conversion beside the dual ruler."""
     return titled(
-        load_altair().hconcat(_conversion(figure), _ruler(figure), spacing=40),
+        alt.hconcat(_conversion(figure), _ruler(figure), spacing=40),
         "Raw and squeezed gap",
         "The squeezed scale is half the raw one near the reference and compresses large gaps; shaded, the "
         "departure from the tangent",
@@ -47,7 +45,6 @@ def draw_scale(figure: ScaleFigure) -> Any:
 
 
 def _conversion(figure: ScaleFigure) -> Any:
-    alt = load_altair()
     kinds = ["exact: ρ = g / (g + 2)", "tangent: g / 2"]
     lines = figure.curve.rename({"squeezed": kinds[0], "tangent": kinds[1]})
     lines = lines.unpivot(kinds, index="raw", variable_name="line", value_name="gap")
@@ -64,7 +61,6 @@ def _conversion(figure: ScaleFigure) -> Any:
 
 
 def _ruler(figure: ScaleFigure) -> Any:
-    alt = load_altair()
     # Every layer of the ruler has its axes off: Vega-Lite fails on layers that disagree about it.
     place = alt.X("squeezed:Q", axis=None, scale=alt.Scale(domain=[-0.4, 0.55]))
     level = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-0.9, 0.9]))
@@ -105,7 +101,6 @@ def shape_figure() -> Figure:
 
 def kernel_look(field: str) -> dict[str, Any]:
     """Return the encodings that tell the kernels apart; widths keep those visible that coincide with another."""
-    alt = load_altair()
     scale = alt.Scale(domain=list(SCALE_KERNELS), range=[3.5, 3.5, 2, 2, 2, 1.5])
     look = line_look(field, list(SCALE_KERNELS), width=800)
     return look | {"strokeWidth": alt.StrokeWidth(f"{field}:N", scale=scale, legend=None)}
@@ -113,7 +108,6 @@ def kernel_look(field: str) -> dict[str, Any]:
 
 def draw_shapes(figure: Figure) -> Any:
     """Draw the kernels."""
-    alt = load_altair()
     x = alt.X("ratio:Q", title="objective ratio z / z*", scale=alt.Scale(domain=[0, 3]))
     y = alt.Y("gap:Q", title="instantaneous gap", scale=alt.Scale(domain=[-1, 1.25]))
     lines = alt.Chart(figure.data).mark_line(clip=True).encode(x=x, y=y, **kernel_look("kernel"))

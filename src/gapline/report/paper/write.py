@@ -5,17 +5,17 @@ from typing import Any
 
 from gapline.contract.version import VERSION
 from gapline.files.atomic_write import check_directory
+from gapline.report.analysis_tables import study_tables
 from gapline.report.canvas import Canvas
 from gapline.report.drawing import FILE_FORMATS
 from gapline.report.facts import heading, make_statements
 from gapline.report.figures.sweeps import cutoff_figure, draw_cutoffs
 from gapline.report.paper.examples import companion_figure, draw_companion, draw_worked, worked_figure, worked_table
-from gapline.report.paper.log_weights import draw_early, draw_end, early_figure, end_figures
+from gapline.report.paper.log_weights import draw_early, draw_end
 from gapline.report.paper.scale import draw_scale, draw_shapes, landmark_table, scale_figure, shape_figure
-from gapline.report.paper.sensitivity import NAME, TIER_TWO, draw_sensitivity, synthetic_campaign, synthetic_snapshot
-from gapline.report.paper.two_regime import draw_regimes, regime_figure
-from gapline.report.write import for_report, study_tables, write_figures, write_tables
-from gapline.study import Study, open_study
+from gapline.report.paper.sensitivity import SYNTHETIC, draw_regimes, draw_sensitivity, regime_figure, synthetic_study
+from gapline.report.write import for_report, write_figures, write_tables
+from gapline.study import Study
 from gapline.study.analyse import Analysis, analyse
 
 # The tables of the paper that need a campaign; of a design and of ladders, where a contract declares them.
@@ -23,12 +23,6 @@ OF_A_STUDY = (
     "design", "health", "ladder-validity", "ladder-means", "pooled", "saturation", "signs", "ratios", "kernel-ratios",
     "pairs", "grid", "cutoffs", "transforms",
 )  # fmt: skip
-SYNTHETIC = f"{NAME} made by gapline, no solver ran"
-
-
-def synthetic_study() -> Study:
-    """Return the built-in campaign, read against its published values and against the analysis reference."""
-    return open_study(synthetic_campaign(), snapshots=[synthetic_snapshot()], tier_two=TIER_TWO, title=NAME, draws=1000)
 
 
 def paper_figures(analysis: Analysis, *, source: str) -> dict[str, Any]:
@@ -41,8 +35,8 @@ def paper_figures(analysis: Analysis, *, source: str) -> dict[str, Any]:
         "two-regime": draw_regimes(regimes),
         "companion": draw_companion(companion_figure()),
         "metric-sensitivity": draw_sensitivity(analysis, source=source),
-        "early-log": draw_early(early_figure()),
-        "end-log": draw_end(*end_figures()),
+        "early-log": draw_early(),
+        "end-log": draw_end(),
     }
 
 

@@ -1,19 +1,18 @@
 """The per-instance table as papers print it: reference, and for each arm best, mean, gap, score and empty runs."""
 
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
 import polars as pl
 
-from gapline.report.numbers import count, number, objective, percent
+from gapline.report.numbers import count, number, objective, percent, sentence
 from gapline.report.order import ALARMED, ArmOrder
 from gapline.report.table import MOST_ROWS, Column, Table, Text, capital, part, smallest
-from gapline.report.tables.means import kernel_column, sentence
+from gapline.report.tables.health import PARTS
+from gapline.report.tables.means import kernel_column
 from gapline.study import Study
-
-# The parts of a hierarchical objective M·K + C, where the runs have them.
-PARTS = {"best_primary": ("best K", "Best $K$"), "best_secondary": ("best C", "Best $C$")}
 
 
 def instance_frame(study: Study, order: ArmOrder) -> pl.DataFrame:
@@ -74,19 +73,25 @@ def instance_table(study: Study, order: ArmOrder) -> Table:
     # Outside of 1 to 10⁹ fixed decimals would show zeros alone, or digits that a double does not hold.
     fixed = bool(((stated == 0) | stated.abs().is_between(1, 1e9, closed="left")).all())
     alarmed = {alarm.instance for alarm in study.alarms}
-    panels: dict[str, list[list[Text | str]]] = {}
+    panels: dict[str, list[Sequence[Text | str]]] = {}
     # One pass over the rows, which are in the order of panel and instance: a frame for each would cost more than it.
     for (panel, instance), block in groupby(shown.iter_rows(named=True), itemgetter("panel", "instance")):
-        maximised = study.envelopes.scale.of(instance).maximises
         name = f"{instance}{ALARMED}" if instance in alarmed else instance
-        rows = _block(
-            [row | {"instance": name} for row in block],
-            order,
-            study.kernels[0],
-            maximised=maximised,
-            digits=digits if fixed else None,
-        )
+        turn = -1.0 if study.envelopes.scale.of(instance).maximises else 1.0
+        ranks = study.kernels[0] not in order.outside
+        rows = _block(name, list(block), order.compared, turn, digits if fixed else None, ranks=ranks)
         panels.setdefault(f"panel {panel}", []).extend(rows)
+    parts = [letter for name, letter in PARTS.items() if name in frame.columns]
+    notes = [
+        sentence(study.summary.caption()),
+        "Best, mean and gap of the final objective over non-empty runs; score: mean over all runs of an arm.",
+        *(["K and C: the two parts of the objective at the best run."] if parts else []),
+        *order.notes(),
+    ]
+    if shown.height < frame.height:
+        some, every = (table.select("panel", "instance").n_unique() for table in (shown, frame))
+        words = "on which the compared arms differ most; instances.csv has all."
+        notes.insert(0, f"Of {every:,} instances the {some:,} {words}")
     columns = (
         *capital("instance", text=True),
         *capital("reference"),
@@ -94,22 +99,10 @@ def instance_table(study: Study, order: ArmOrder) -> Table:
         *capital("runs", "empty", spare=3),
         *capital("best", "mean", "gap"),
         kernel_column(study.kernels[0], 0),
-        *(Column(head, latex) for name, (head, latex) in PARTS.items() if name in frame.columns),
+        *(Column(f"best {letter}", f"Best ${letter}$") for letter in parts),
     )
-    return Table(
-        name="instances",
-        caption="Results by instance",
-        columns=columns,
-        parts=tuple(part(*panel) for panel in panels.items()),
-        frame=frame,
-        notes=(
-            *_left_out(frame, shown),
-            sentence(study.summary.caption()),
-            "Best, mean and gap of the final objective over non-empty runs; score: mean over all runs of an arm.",
-            *(("K and C: the two parts of the objective at the best run.",) if set(PARTS) & set(frame.columns) else ()),
-            *order.notes(),
-        ),
-    )
+    named = tuple(part(*panel) for panel in panels.items())
+    return Table("instances", "Results by instance", columns, named, frame, tuple(notes))
 
 
 def _telling(frame: pl.DataFrame, order: ArmOrder, most: int) -> pl.DataFrame:
@@ -123,36 +116,27 @@ def _telling(frame: pl.DataFrame, order: ArmOrder, most: int) -> pl.DataFrame:
     return frame.join(kept, on=["panel", "instance"], how="semi", maintain_order="left")
 
 
-def _left_out(frame: pl.DataFrame, shown: pl.DataFrame) -> tuple[str, ...]:
-    if shown.height == frame.height:
-        return ()
-    some, all_of_them = (part.select("panel", "instance").n_unique() for part in (shown, frame))
-    return (
-        f"Of {all_of_them:,} instances the {some:,} on which the compared arms differ most; instances.csv has all.",
-    )
-
-
 def _block(
-    block: list[dict[str, Any]], order: ArmOrder, kernel: str, *, maximised: bool, digits: int | None
-) -> list[list[Text | str]]:
-    compared = [row["arm"] in order.compared for row in block]
-    full = [may and row["empty"] == 0 for may, row in zip(compared, block, strict=True)]
-    turn = -1.0 if maximised else 1.0
-    marks = {
-        "best": smallest([None if row["best"] is None else turn * row["best"] for row in block], compared),
-        "mean": smallest([None if row["mean"] is None else turn * row["mean"] for row in block], full),
-        "gap": smallest([row["gap"] for row in block], full),
-        "score": smallest([row["score"] for row in block], [may and kernel not in order.outside for may in compared]),
-    }
-    return [
-        [
-            *((row["instance"], objective(row["reference"], digits)) if k == 0 else ("", "")),
-            *(row["arm"], count(row["runs"]), count(row["empty"])),
-            Text(objective(row["best"], digits), marks["best"][k]),
-            Text(objective(row["mean"], None if digits is None else max(digits, 1)), marks["mean"][k]),
-            Text(percent(row["gap"]), marks["gap"][k]),
-            Text(number(row["score"]), marks["score"][k]),
-            *(objective(row[name], digits) for name in PARTS if name in row),
-        ]
-        for k, row in enumerate(block)
+    name: str, rows: Sequence[dict[str, Any]], arms: Sequence[str], turn: float, digits: int | None, *, ranks: bool
+) -> list[tuple[Text | str, ...]]:
+    """Return the rows of one instance; a mean over fewer runs than the others have is never the best."""
+    compared = [row["arm"] in arms for row in rows]
+    full = [may and row["empty"] == 0 for may, row in zip(compared, rows, strict=True)]
+
+    def best(key: str, form: Callable[[float | None], str], may: Sequence[bool], turn: float = 1.0) -> list[Text]:
+        values = [turn * row[key] if use and row[key] is not None else None for row, use in zip(rows, may, strict=True)]
+        return [Text(form(row[key]), mark) for row, mark in zip(rows, smallest(values), strict=True)]
+
+    decimals = None if digits is None else max(digits, 1)
+    cells: list[Sequence[Text | str]] = [
+        [name, *[""] * (len(rows) - 1)],
+        [objective(rows[0]["reference"], digits), *[""] * (len(rows) - 1)],
+        [row["arm"] for row in rows],
+        *([count(row[key]) for row in rows] for key in ("runs", "empty")),
+        best("best", lambda value: objective(value, digits), compared, turn),
+        best("mean", lambda value: objective(value, decimals), full, turn),
+        best("gap", percent, full),
+        best("score", number, [may and ranks for may in compared]),
+        *([objective(row[key], digits) for row in rows] for key in PARTS if key in rows[0]),
     ]
+    return list(zip(*cells, strict=True))

@@ -3,9 +3,9 @@
 from gapline.measures.pairs import NeighbourPairs
 from gapline.measures.ranks import MeanRanks
 from gapline.measures.rating import Ratings
-from gapline.report.numbers import DASH, count, goal_words, interval, number, p_value, percent, signed
-from gapline.report.table import Column, Table, capital, frame_table, one_part, part
-from gapline.report.tables.means import sentence
+from gapline.report.numbers import DASH, count, goal_words, interval, number, p_value, percent, sentence, signed
+from gapline.report.table import Column, Field, Record, Table, field, field_table, fields, frame_table
+from gapline.report.tables.contrasts import by_declaration, outcomes
 from gapline.study.analyse import Analysis
 
 # What is measured in time to the goal; the other columns are areas, averages and final gaps.
@@ -14,23 +14,24 @@ _TIMES = ("arm", "goal", "success_rate", "ert", "geometric_mean", "target_ecdf",
 
 def neighbour_tables(analysis: Analysis, /) -> list[Table]:
     """Return every table of the classical measures that this study has, in the order of the questions."""
-    study, frame = analysis.study, analysis.neighbours
+    study, frame, averages = analysis.study, analysis.neighbours, analysis.averages
     declared = sentence(study.reading.line())
     times = [name for name in frame.columns if name in _TIMES or name.startswith("par")]
     others = frame.drop([name for name in times if name != "arm"])
-    if analysis.averages is not None:
-        others = others.join(analysis.averages.frame, on="arm", how="left", maintain_order="left")
-        notes = [sentence(analysis.averages.caption())]
-    else:
-        notes = [declared]
-    goal = goal_words(study.goals[0])
+    if averages is not None:
+        others = others.join(averages.frame, on="arm", how="left", maintain_order="left")
+    note = (
+        f"ert: time spent per success; par{analysis.par:g}: a miss costs {analysis.par:g} horizons; geometric mean of "
+        f"times + {analysis.shift:g} {study.reading.time_unit}, a miss counted as the horizon; target ecdf: share of a "
+        "grid of goals attained; fastest: share of instances with the best time; solved: share of instances ever "
+        "solved."
+    )
+    caption = f"Classical neighbours: time to {goal_words(study.goals[0])}"
+    said = declared if averages is None else sentence(averages.caption())
     tables = [
-        frame_table(
-            "neighbours", f"Classical neighbours: time to {goal}", frame.select(times),
-            notes=[_time_note(analysis), declared],
-        ),
-        frame_table("averages", "Final gaps, areas and averages of scores", others, notes=notes),
-    ]  # fmt: skip
+        frame_table("neighbours", caption, frame.select(times), notes=[note, declared]),
+        frame_table("averages", "Final gaps, areas and averages of scores", others, notes=[said]),
+    ]
     if analysis.ranks is not None and analysis.ranks.frame.height:
         tables.append(rank_table(analysis.ranks))
     if analysis.ratings is not None and analysis.ratings.frame["rating"].null_count() < len(analysis.ratings):
@@ -40,103 +41,64 @@ def neighbour_tables(analysis: Analysis, /) -> list[Table]:
     return tables
 
 
-def _time_note(analysis: Analysis) -> str:
-    unit = analysis.study.reading.time_unit
-    return (
-        f"ert: time spent per success; par{analysis.par:g}: a miss costs {analysis.par:g} horizons; geometric mean of "
-        f"times + {analysis.shift:g} {unit}, a miss counted as the horizon; target ecdf: share of a grid of goals "
-        "attained; fastest: share of instances with the best time; solved: share of instances ever solved."
-    )
-
-
 def rank_table(ranks: MeanRanks, /) -> Table:
     """Return mean and median ranks, the verdict of the tests below."""
-    rows = [[arm, number(mean, digits=3), number(median, digits=1)] for arm, mean, median in ranks.frame.iter_rows()]
+    columns = [
+        *fields("arm", text=True),
+        *fields("mean rank", form=lambda value: number(value, digits=3)),
+        *fields("median rank", form=lambda value: number(value, digits=1)),
+    ]
     joined = "; ".join(" – ".join(clique) for clique in ranks.cliques)
     groups = f"No difference shown within: {joined}." if joined else "Every pair differs by more than that."
-    return Table(
-        name="ranks",
-        caption="Mean ranks over instances, smaller is better",
-        columns=(*capital("arm", text=True), *capital("mean rank", "median rank")),
-        parts=one_part(rows),
-        frame=ranks.frame,
-        notes=(
-            sentence(ranks.verdict()),
-            *((groups,) if ranks.friedman is not None else ()),
-            sentence(ranks.caption()),
-        ),
-    )
+    notes = [sentence(ranks.verdict()), *([groups] if ranks.friedman is not None else []), sentence(ranks.caption())]
+    caption = "Mean ranks over instances, smaller is better"
+    return field_table("ranks", caption, columns, [(None, ranks.frame.to_dicts())], ranks.frame, notes)
 
 
 def rating_table(ratings: Ratings, /) -> Table:
     """Return the ratings with their intervals."""
-    rows = [
-        [
-            row["arm"],
-            number(row["rating"], digits=0),
-            interval(row["low"], row["high"], digits=0),
-            "/".join(count(row[name]) for name in ("wins", "ties", "losses")),
-        ]
-        for row in ratings.frame.iter_rows(named=True)
+    columns = [
+        *fields("arm", text=True),
+        *fields("rating", form=lambda value: number(value, digits=0)),
+        Field(Column(f"{ratings.level:.0%} interval"), lambda row: interval(row["low"], row["high"], digits=0)),
+        Field(Column("W/T/L"), outcomes),
     ]
-    said = [sentence(text) for text in (ratings.unbounded, ratings.reason) if text]
-    return Table(
-        name="ratings",
-        caption="Bradley-Terry ratings on the Elo scale, larger is better",
-        columns=(
-            *capital("arm", text=True), *capital("rating"), Column(f"{ratings.level:.0%} interval"), Column("W/T/L"),
-        ),
-        parts=one_part(rows),
-        frame=ratings.frame,
-        notes=(*said, sentence(ratings.caption())),
-    )  # fmt: skip
+    notes = [sentence(text) for text in (ratings.unbounded, ratings.reason, ratings.caption()) if text]
+    caption = "Bradley-Terry ratings on the Elo scale, larger is better"
+    return field_table("ratings", caption, columns, [(None, ratings.frame.to_dicts())], ratings.frame, notes)
 
 
 def pair_table(pairs: NeighbourPairs, /) -> Table:
     """Return the pairs, declared contrasts first; an exploratory p-value stands in brackets."""
-    frame = pairs.frame
-    kinds = {
-        name: [
-            [
-                row["a"],
-                row["b"],
-                count(row["instances"]),
-                f"({p_value(row['p'])})" if row["p"] is not None and not row["declared"] else p_value(row["p_holm"]),
-                p_value(row["nemenyi_p"]),
-                percent(row["improvement"], digits=1),
-                _share_interval(row["improvement_low"], row["improvement_high"]),
-                signed(row["signed_area"]),
-                number(row["absolute_area"]),
-                percent(row["ahead"], digits=1),
-                row["reason"] or "",
-            ]
-            for row in frame.filter(declared=chosen).to_dicts()
-        ]
-        for name, chosen in (("declared", True), ("exploratory", False))
-    }
     columns = [
-        *capital("a", "b", text=True),
-        *map(Column, ("instances", "Wilcoxon p (Holm)", "Nemenyi p", "P(a better)", f"{pairs.level:.0%} interval")),
-        *map(Column, ("area a − b", "|area|", "a ahead")),
-        Column("note", text=True),
+        *fields("a", "b", text=True),
+        *fields("instances", form=count, plain=True),
+        Field(Column("Wilcoxon p (Holm)"), _wilcoxon),
+        field(Column("Nemenyi p"), "nemenyi_p", p_value),
+        Field(Column("P(a better)"), lambda row: percent(row["improvement"], digits=1)),
+        Field(Column(f"{pairs.level:.0%} interval"), _share_interval),
+        field(Column("area a − b"), "signed_area", signed),
+        field(Column("|area|"), "absolute_area", number),
+        Field(Column("a ahead"), lambda row: percent(row["ahead"], digits=1)),
     ]
     # A column of notes says something only where there is one.
-    said = any(row[-1] for rows in kinds.values() for row in rows)
-    width = len(columns) if said else len(columns) - 1
-    return Table(
-        name="neighbour-pairs",
-        caption="Pairs of arms by the classical comparisons",
-        columns=tuple(columns[:width]),
-        parts=tuple(part(name, [row[:width] for row in rows]) for name, rows in kinds.items() if rows),
-        frame=frame,
-        notes=(
-            "P(a better): probability that a run of a scores below a run of b. Area: between the mean curves, divided "
-            "by the horizon; negative, a is better. a ahead: share of the time. Wilcoxon p in brackets is exploratory "
-            "and not adjusted.",
-            sentence(pairs.caption()),
-        ),
+    if any(pairs.frame["reason"]):
+        columns.append(Field(Column("note", text=True), lambda row: row["reason"] or ""))
+    notes = (
+        "P(a better): probability that a run of a scores below a run of b. Area: between the mean curves, divided "
+        "by the horizon; negative, a is better. a ahead: share of the time. Wilcoxon p in brackets is exploratory "
+        "and not adjusted.",
+        sentence(pairs.caption()),
     )
+    caption = "Pairs of arms by the classical comparisons"
+    return field_table("neighbour-pairs", caption, columns, by_declaration(pairs.frame), pairs.frame, notes)
 
 
-def _share_interval(low: float | None, high: float | None) -> str:
+def _wilcoxon(row: Record) -> str:
+    exploratory = row["p"] is not None and not row["declared"]
+    return f"({p_value(row['p'])})" if exploratory else p_value(row["p_holm"])
+
+
+def _share_interval(row: Record) -> str:
+    low, high = row["improvement_low"], row["improvement_high"]
     return DASH if low is None or high is None else f"{percent(low, digits=1)} to {percent(high, digits=1)}"

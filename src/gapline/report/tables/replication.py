@@ -1,12 +1,13 @@
 """A replication in tables: differences there and here, how the means moved, and what was not alike."""
 
 from itertools import groupby
+from typing import get_args
 
+import msgspec
 import polars as pl
 
-from gapline.report.numbers import DASH, interval, number, signed
+from gapline.report.numbers import DASH, interval, number, sentence, signed
 from gapline.report.table import Column, Table, Text, one_part, part
-from gapline.report.tables.means import sentence
 from gapline.study.replication import DISTURBED, Conclusion, Condition, Measured, Replicated, Shift
 
 THERE, HERE = "there", "here"
@@ -16,8 +17,9 @@ _MEASURED = tuple(Measured.__struct_fields__)
 def conclusion_table(found: Replicated, /) -> Table:
     """Return each pair of arms twice, there and here; bold where the interval excludes 0."""
     rows = [row for one in found.conclusions for row in _conclusion_rows(one)]
+    schema = _schema(Conclusion) | {"agreement": pl.String()} | _schema(Measured, "_old") | _schema(Measured, "_new")
     frame = [
-        {name: getattr(one, name) for name in ("a", "b", "declared", "order_agrees")}
+        msgspec.structs.asdict(one)
         | {"agreement": one.agreement.value}
         | {f"{name}_{side}": getattr(getattr(one, side), name) for side in ("old", "new") for name in _MEASURED}
         for one in found.conclusions
@@ -32,9 +34,9 @@ def conclusion_table(found: Replicated, /) -> Table:
             Column(f"{found.level:.0%} interval"),
         ),
         parts=one_part(rows),
-        frame=pl.DataFrame(frame, schema=_schema(), orient="row"),
+        frame=pl.DataFrame(frame, schema=schema),
         notes=(
-            sentence(f"{_how(found)}; {found.horizons}"),
+            sentence(f"{found.kernel} scores{f', intervals by {found.how}' if found.how else ''}; {found.horizons}"),
             sentence(found.reading),
             "Bold where the interval excludes 0.",
             *(() if all(one.declared for one in found.conclusions) else ("† exploratory: not declared there.",)),
@@ -42,17 +44,11 @@ def conclusion_table(found: Replicated, /) -> Table:
     )
 
 
-def _schema() -> dict[str, pl.DataType]:
-    kinds: dict[str, pl.DataType] = {"instances": pl.Int64(), "reason": pl.String()}
-    measured = {f"{name}_{side}": kinds.get(name, pl.Float64()) for side in ("old", "new") for name in _MEASURED}
-    return {
-        "a": pl.String(), "b": pl.String(), "declared": pl.Boolean(), "order_agrees": pl.Boolean(),
-        "agreement": pl.String(), **measured,
-    }  # fmt: skip
-
-
-def _how(found: Replicated) -> str:
-    return f"{found.kernel} scores" + (f", intervals by {found.how}" if found.how else "")
+def _schema(kind: type[msgspec.Struct], side: str = "") -> dict[str, pl.DataType]:
+    """Return the columns of what has these fields, but for enumerations and what has fields itself."""
+    columns = {int: pl.Int64(), float: pl.Float64(), str: pl.String(), bool: pl.Boolean()}
+    types = ((field.name, {field.type, *get_args(field.type)}) for field in msgspec.structs.fields(kind))
+    return {f"{name}{side}": columns[one] for name, some in types for one in some if one in columns}
 
 
 def _conclusion_rows(one: Conclusion) -> list[list[Text | str]]:
@@ -66,14 +62,7 @@ def _conclusion_rows(one: Conclusion) -> list[list[Text | str]]:
 
 def shift_table(found: Replicated, /) -> Table:
     """Return how the mean of each arm moved, over all panels and in each; bold where that is shown."""
-    frame = pl.DataFrame(
-        [{name: getattr(one, name) for name in Shift.__struct_fields__} for one in found.shifts],
-        schema={
-            "arm": pl.String(), "tier": pl.Int64(), "panel": pl.String(), "instances": pl.Int64(), "old": pl.Float64(),
-            "new": pl.Float64(), "shift": pl.Float64(), "low": pl.Float64(), "high": pl.Float64(),
-            "verdict": pl.String(), "reason": pl.String(),
-        },
-    )  # fmt: skip
+    frame = pl.DataFrame(list(map(msgspec.structs.asdict, found.shifts)), schema=_schema(Shift))
     parts = []
     for arm, shifts in groupby(found.shifts, key=lambda one: one.arm):
         several = list(shifts)
@@ -127,9 +116,8 @@ def condition_table(found: Replicated, /, *, alike: bool = True) -> Table:
         columns=(Column("what", text=True), Column(THERE, text=True), Column(HERE, text=True)),
         parts=tuple((heading, rows) for heading, rows in parts if rows),
         frame=pl.DataFrame(
-            [(one.kind, one.what, one.old, one.new, one.differs) for one in found.conditions],
-            schema=dict.fromkeys(("kind", "what", "old", "new"), pl.String()) | {"differs": pl.Boolean()},
-            orient="row",
+            [msgspec.structs.asdict(one) | {"differs": one.differs} for one in found.conditions],
+            schema=_schema(Condition) | {"differs": pl.Boolean()},
         ),
     )
 

@@ -26,16 +26,12 @@ def csv_pieces(frames: Iterable[pl.DataFrame]) -> Iterator[bytes]:
     ['"x"', '1', '2']
     """
     for number, frame in enumerate(frames):
-        yield _csv(frame, header=not number)
-
-
-def _csv(frame: pl.DataFrame, *, header: bool) -> bytes:
-    names = pl.Series(frame.columns, dtype=pl.String)
-    safe = frame.with_columns(_harmless(frame[name]) for name, kind in frame.schema.items() if kind == pl.String)
-    safe.columns = _harmless(names).to_list()
-    stream = io.BytesIO()
-    safe.write_csv(stream, quote_style="non_numeric", include_header=header)
-    return stream.getvalue()
+        names = pl.Series(frame.columns, dtype=pl.String)
+        safe = frame.with_columns(_harmless(frame[name]) for name, kind in frame.schema.items() if kind == pl.String)
+        safe.columns = _harmless(names).to_list()
+        stream = io.BytesIO()
+        safe.write_csv(stream, quote_style="non_numeric", include_header=not number)
+        yield stream.getvalue()
 
 
 def _harmless(cells: pl.Series) -> pl.Series:

@@ -3,7 +3,10 @@
 import math
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
+
+import numpy as np
 
 from gapline.report.table import Column, Table, Text, one_part
 from gapline.report.writers.latex_text import BREAK, caption_macros, caption_name, comment, escape, number_cell
@@ -60,9 +63,59 @@ class Fitted(NamedTuple):
     heads: tuple[tuple[str, ...], ...]
     pieces: tuple[tuple[int, ...], ...]
 
+    @classmethod
+    def natural(cls, table: Table, size: Size) -> "Fitted":
+        """Return the table in one piece, its columns as wide as their cells and heads ask for."""
+        widths, heads = [], []
+        for k, column in enumerate(table.columns):
+            # The sign of a number is longer than the hyphen that it is written with.
+            cells = [(c.text if column.text else c.text.replace("-", "−"), c.bold) for c in (r[k] for r in table.rows)]
+            widest = max((measure(text, size, bold=bold) for text, bold in cells), default=0.0)
+            heads.append(head_lines(column, max(widest, HEAD), size))
+            widths.append(max(widest, *(_head_width(line, size) for line in heads[-1])))
+        return cls(table, size, tuple(widths), tuple(heads), (tuple(range(len(widths))),))
+
+    @property
+    def gap(self) -> float:
+        """The points between two columns."""
+        return 2 * self.size.space
+
+    @property
+    def words(self) -> list[int]:
+        """The columns of words."""
+        return [k for k, column in enumerate(self.table.columns) if column.text]
+
     def width(self, piece: Sequence[int]) -> float:
         """Return the points from the first to the last column of a piece."""
-        return sum(self.widths[k] for k in piece) + 2 * self.size.space * (len(piece) - 1)
+        return sum(self.widths[k] for k in piece) + self.gap * (len(piece) - 1)
+
+    def shared(self, least: float, pieces: Sequence[Sequence[int]] | None = None) -> "Fitted | None":
+        """Return it with columns of words that share what the numbers leave, if none of them gets less than `least`."""
+        cut = tuple(map(tuple, pieces or self.pieces))
+        wanted = [self.widths[k] for k in self.words]
+        shares = _shared(wanted, TEXT_WIDTH - max(map(self.width, cut)) + sum(wanted), least)
+        if shares is None:
+            return None
+        narrowed = dict(zip(self.words, shares, strict=True))
+        widths = tuple(narrowed.get(k, width) for k, width in enumerate(self.widths))
+        return self._replace(widths=widths, pieces=cut)
+
+    def split(self) -> "Fitted":
+        """Return it in few pieces, alike in width; each begins with the words and what is before them."""
+        first = self.words[0] if self.words else 0
+        keys = [k for k in range(len(self.widths)) if k in self.words or k < first]
+        others = [k for k in range(len(self.widths)) if k not in keys]
+        sums = np.cumsum([0.0, *(self.widths[k] + self.gap for k in others)])
+        # Cut where that makes pieces of about the same width.
+        for count in range(1, len(others) + 1):
+            nearest = np.abs(sums[:, None] - np.linspace(0.0, sums[-1], count + 1)).argmin(axis=0)
+            pieces = [[*keys, *others[low:high]] for low, high in pairwise(np.unique(nearest).tolist())]
+            if (found := self.shared(LEAST, pieces)) is not None:
+                return found
+        # Even one number beside the words is too wide: these get what is left.
+        pieces = [[*keys, k] for k in others] or [keys]
+        room = TEXT_WIDTH - max(map(self.width, pieces)) + sum(self.widths[k] for k in self.words)
+        return self.shared(0.999 * room / max(1, len(self.words)), pieces) or self
 
 
 def measure(text: str, size: Size, *, bold: bool = False) -> float:
@@ -84,24 +137,22 @@ def _other(letter: str) -> float:
 
 def fit(table: Table, /) -> Fitted:
     """Choose the first way in which the table is not wider than the text."""
-    natural = [_Natural.of(table, size) for size in SIZES]
+    natural = [Fitted.natural(table, size) for size in SIZES]
     exchanged = _turned(table)
-    turned = [_Natural.of(exchanged, size) for size in SIZES] if exchanged is not None else []
+    turned = [] if exchanged is None else [Fitted.natural(exchanged, size) for size in SIZES]
     ways = (
         way
-        for form, least in (
-            (natural, math.inf),
-            (natural, WANTED),
-            (turned, math.inf),
-            (turned, WANTED),
-            (natural, LEAST),
-            (turned, LEAST),
+        for forms, levels in (
+            (natural, (math.inf, WANTED)),
+            (turned, (math.inf, WANTED)),
+            (natural, (LEAST,)),
+            (turned, (LEAST,)),
         )
-        for size in form
-        if (way := size.fitted(least)) is not None
+        for least in levels
+        for form in forms
+        if (way := form.shared(least)) is not None
     )
-    found = next(ways, None)
-    return min((one.split() for one in natural[1:]), key=lambda way: len(way.pieces)) if found is None else found
+    return next(ways, None) or min((form.split() for form in natural[1:]), key=lambda way: len(way.pieces))
 
 
 def broken(text: str, width: float, size: Size, *, bold: bool = False) -> str:
@@ -119,86 +170,6 @@ def _breaks(text: str, width: float, size: Size, *, bold: bool = False) -> list[
             pieces.append(rest[:most])
             rest = rest[most:]
         pieces.append(rest)
-    return pieces
-
-
-class _Natural(NamedTuple):
-    """A table in one size, with the widths that its cells and its heads ask for by themselves."""
-
-    table: Table
-    size: Size
-    cells: tuple[float, ...]
-    heads: tuple[tuple[str, ...], ...]
-    head_widths: tuple[float, ...]
-
-    @classmethod
-    def of(cls, table: Table, size: Size) -> "_Natural":
-        cells = [0.0] * len(table.columns)
-        for row in table.rows:
-            for k, cell in enumerate(row):
-                # The sign of a number is longer than the hyphen that it is written with.
-                text = cell.text if table.columns[k].text else cell.text.replace("-", "−")
-                cells[k] = max(cells[k], measure(text, size, bold=cell.bold))
-        heads = [head_lines(column, max(cells[k], HEAD), size) for k, column in enumerate(table.columns)]
-        widths = [max(_head_width(line, size) for line in lines) for lines in heads]
-        return cls(table, size, tuple(cells), tuple(heads), tuple(widths))
-
-    @property
-    def words(self) -> list[int]:
-        return [k for k, column in enumerate(self.table.columns) if column.text]
-
-    def _fitted(self, widths: Sequence[float], pieces: Sequence[Sequence[int]]) -> Fitted:
-        return Fitted(self.table, self.size, tuple(widths), self.heads, tuple(map(tuple, pieces)))
-
-    def _widths(self) -> list[float]:
-        return [max(pair) for pair in zip(self.cells, self.head_widths, strict=True)]
-
-    def fitted(self, least: float) -> Fitted | None:
-        """Return it with columns of words that share what the numbers leave, if none of them gets less than `least`."""
-        widths = self._widths()
-        numbers = sum(width for k, width in enumerate(widths) if k not in self.words)
-        room = TEXT_WIDTH - numbers - 2 * self.size.space * (len(widths) - 1)
-        shares = _shared([widths[k] for k in self.words], room, least)
-        if shares is None:
-            return None
-        for k, share in zip(self.words, shares, strict=True):
-            widths[k] = share
-        return self._fitted(widths, [range(len(widths))])
-
-    def split(self) -> Fitted:
-        """Return it in as few pieces as can be, alike in width; each begins with the words and what is before them."""
-        widths, gaps = self._widths(), 2 * self.size.space
-        first = self.words[0] if self.words else 0
-        keys = [k for k in range(len(widths)) if k in self.words or k < first]
-        others = [k for k in range(len(widths)) if k not in keys]
-        fixed = sum(widths[k] for k in keys if k not in self.words) + gaps * (len(keys) - (not others))
-        widest = max((widths[k] for k in others), default=0.0)
-        least = min(LEAST, (TEXT_WIDTH - widest - fixed) / max(1, len(self.words)))
-        wanted = [widths[k] for k in self.words]
-        most = TEXT_WIDTH - fixed - sum(min(want, least) for want in wanted)
-        pieces = _packed([widths[k] + gaps for k in others], most + gaps)
-        # The least room for numbers with which there are no more pieces; the rest is for the words.
-        low = widest
-        for _ in range(40):
-            middle = (low + most) / 2
-            enough = len(_packed([widths[k] + gaps for k in others], middle + gaps)) <= len(pieces)
-            low, most = (low, middle) if enough else (middle, most)
-        pieces = _packed([widths[k] + gaps for k in others], most + gaps)
-        for k, share in zip(self.words, _shared(wanted, TEXT_WIDTH - fixed - most, least) or (), strict=False):
-            widths[k] = share
-        return self._fitted(widths, [[*keys, *(others[k] for k in piece)] for piece in pieces])
-
-
-def _packed(widths: Sequence[float], most: float) -> list[list[int]]:
-    """Put columns next to each other into as few pieces as hold them, one at least."""
-    pieces: list[list[int]] = [[]]
-    left = most
-    for k, width in enumerate(widths):
-        if width > left and pieces[-1]:
-            pieces.append([])
-            left = most
-        pieces[-1].append(k)
-        left -= width
     return pieces
 
 

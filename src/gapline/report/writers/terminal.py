@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import NamedTuple
 
 from gapline.report.numbers import DASH
@@ -94,47 +94,35 @@ class Span(NamedTuple):
 Line = tuple[Span, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """How the columns of a block stand: their numbers, their widths, and the names that were shortened."""
+class Fit(NamedTuple):
+    """How the columns of a block stand: their numbers and their widths."""
 
     columns: tuple[int, ...]
     widths: tuple[int, ...]
 
 
-@dataclass(slots=True)
 class _Sheet:
     """The letters of a table, measured once."""
 
-    table: Table
-    room: int
-    heads: list[str] = field(init=False)
-    natural: list[int] = field(init=False)
-    words: list[int] = field(init=False)
-    prose: list[bool] = field(init=False)
-    silent: list[bool] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.heads = [printable(column.head) for column in self.table.columns]
-        size = len(self.heads)
-        self.natural, self.words, self.prose = [0] * size, [0] * size, [False] * size
-        self.silent = [bool(self.table.rows)] * size
-        for row in self.table.rows:
-            for k, cell in enumerate(row):
-                text = printable(cell.text)
-                self.natural[k] = max(self.natural[k], cells(text))
-                self.silent[k] = self.silent[k] and text in ("", DASH)
-                if self.table.columns[k].text:
-                    split = text.split()
-                    self.words[k] = max(self.words[k], max(map(cells, split), default=0))
-                    self.prose[k] = self.prose[k] or len(split) >= PROSE
+    def __init__(self, table: Table, room: int) -> None:
+        self.table, self.room = table, room
+        self.heads = [printable(column.head) for column in table.columns]
+        texts = [[printable(row[k].text) for row in table.rows] for k in range(len(self.heads))]
+        words = [[text.split() for text in column] for column in texts]
+        self.natural = [max(map(cells, column), default=0) for column in texts]
+        self.longest = [max((cells(word) for text in column for word in text), default=0) for column in words]
+        self.prose = [
+            head.text and any(len(text) >= PROSE for text in column)
+            for head, column in zip(table.columns, words, strict=True)
+        ]
+        self.silent = [bool(column) and all(text in ("", DASH) for text in column) for column in texts]
 
     def least(self, k: int, floor: int) -> int:
         """Return the narrowest that a column can be while its names keep `floor` columns."""
         text = self.table.columns[k].text
         body = self.natural[k]
         if text:
-            body = min(body, max(floor, min(self.words[k], PROSE_ROOM)) if self.prose[k] else floor)
+            body = min(body, max(floor, min(self.longest[k], PROSE_ROOM)) if self.prose[k] else floor)
         head = max(map(cells, self.heads[k].split()), default=0)
         return max(body, min(head, max(body, HEAD_ROOM if floor >= COMFORTABLE else min(HEAD_ROOM, floor))))
 
@@ -235,25 +223,19 @@ def _identity(sheet: _Sheet) -> list[int]:
 
 
 def _block(sheet: _Sheet, fit: Fit, shortened: dict[str, str]) -> list[Line]:
-    table = sheet.table
+    """Return the lines of some columns; `shortened` gets the names that had to be."""
+    table, places = sheet.table, list(zip(fit.columns, fit.widths, strict=True))
     names = _names(sheet, fit)
-    head_names = {
-        k: short_names(sheet.heads[k].split(), width) for k, width in zip(fit.columns, fit.widths, strict=True)
-    }
-    heads = [
-        wrapped(" ".join(head_names[k][word] for word in sheet.heads[k].split()), width)
-        for k, width in zip(fit.columns, fit.widths, strict=True)
-    ]
-    for k in fit.columns:
-        shortened |= {word: short for word, short in head_names[k].items() if short != word}
+    heads = []
+    for k, width in places:
+        short = short_names(sheet.heads[k].split(), width)
+        shortened |= {word: form for word, form in short.items() if form != word}
+        heads.append(wrapped(" ".join(short[word] for word in sheet.heads[k].split()), width))
     deep = max(map(len, heads), default=0)
-    lines: list[Line] = []
-    for depth in range(deep):
-        # A short head stands on the rule, not above a gap.
-        texts = [head[depth - deep + len(head)] if depth >= deep - len(head) else "" for head in heads]
-        lines.append(_line(sheet, fit, [(Span(text),) for text in texts]))
-    across = sum(fit.widths) + GAP * (len(fit.widths) - 1)
-    lines.append((Span("─" * across),))
+    # A short head stands on the rule, not above a gap.
+    stacked = [[""] * (deep - len(head)) + head for head in heads]
+    lines = [_line(sheet, fit, [Span(text) for text in texts]) for texts in zip(*stacked, strict=True)]
+    lines.append((Span("─" * (sum(fit.widths) + GAP * (len(fit.widths) - 1))),))
     if not table.rows:
         lines.append((Span("none", "dim"),))
     for heading, rows in table.parts:
@@ -261,23 +243,15 @@ def _block(sheet: _Sheet, fit: Fit, shortened: dict[str, str]) -> list[Line]:
             lines += [(Span(line, "italic dim"),) for line in wrapped(printable(heading), sheet.room, hang="  ")]
         for row in rows:
             broken = []
-            for k, width in zip(fit.columns, fit.widths, strict=True):
-                text = printable(row[k].text)
-                if table.columns[k].text:
-                    known = names[k]
-                    short = known.get(text)
-                    if short is None:
-                        short = " ".join(known.get(word, word) for word in text.split())
-                        shortened |= {w: known[w] for w in text.split() if known.get(w, w) != w}
-                    elif short != text:
-                        shortened[text] = short
-                    broken.append(wrapped(short, width) if sheet.prose[k] else [short])
-                else:
-                    broken.append([text])
-            for line in range(max(map(len, broken))):
-                texts = [part[line] if line < len(part) else "" for part in broken]
-                styles = ["bold" if row[k].bold else "" for k in fit.columns]
-                lines.append(_line(sheet, fit, [(Span(t, s),) for t, s in zip(texts, styles, strict=True)]))
+            for k, width in places:
+                text, known = printable(row[k].text), names.get(k, {})
+                words = [text] if text in known else text.split()
+                shortened |= {word: known[word] for word in words if known.get(word, word) != word}
+                text = " ".join(known.get(word, word) for word in words) if known else text
+                broken.append(wrapped(text, width) if sheet.prose[k] else [text])
+            styles = ["bold" if row[k].bold else "" for k in fit.columns]
+            for texts in zip_longest(*broken, fillvalue=""):
+                lines.append(_line(sheet, fit, list(map(Span, texts, styles))))
     return lines
 
 
@@ -294,12 +268,11 @@ def _names(sheet: _Sheet, fit: Fit) -> dict[int, dict[str, str]]:
     return {k: short[width] for k, width in places}
 
 
-def _line(sheet: _Sheet, fit: Fit, parts: Sequence[Line]) -> Line:
+def _line(sheet: _Sheet, fit: Fit, cells_: Sequence[Span]) -> Line:
     """Put the cells of one line beside each other, words flush left and numbers flush right."""
     spans: list[Span] = []
-    for place, (k, width, (cell,)) in enumerate(zip(fit.columns, fit.widths, parts, strict=True)):
-        blank = " " * (width - cells(cell.text))
-        gap = " " * GAP if place else ""
+    for place, (k, width, cell) in enumerate(zip(fit.columns, fit.widths, cells_, strict=True)):
+        blank, gap = " " * (width - cells(cell.text)), " " * GAP if place else ""
         spans += [Span(gap), cell, Span(blank)] if sheet.table.columns[k].text else [Span(gap + blank), cell]
     while spans and not spans[-1].text.strip():
         spans.pop()
@@ -329,8 +302,7 @@ def _short_digests(text: str) -> str:
 _UNBOUNDED = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """How tables are shown: stacked with `all_columns`, else without those that do not fit, and `how` to see them."""
 
     all_columns: bool = False

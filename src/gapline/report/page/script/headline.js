@@ -1,4 +1,4 @@
-// What the ranked arms' differences show under the choice: the rule of gapline.report.headline.
+// What the ranked arms' differences show under the choice: the rule of gapline.report.statements.headline.
 
 const NO_SCORE = "Some run has no score: the raw kernel needs it to be feasible at time 0, a logarithmic weight needs a horizon beyond its cutoff.";
 const FEW_INSTANCES = 2;
