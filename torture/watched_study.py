@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 
 import gapline as gl
-from gapline.contract.study_file import load_contract
 from gapline.contract.plan import Cell, Plan
+from gapline.contract.study_file import load_contract
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE, JournalWriter
 from gapline.journal.records import Ending, Order, order_text
 from gapline.run.claim import claim, new_attempt
