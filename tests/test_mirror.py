@@ -22,15 +22,8 @@ def test_no_folder_of_tests_is_left_behind_when_its_source_goes():
     assert folders(TESTS, "test_*.py") - folders(SOURCE, "*.py") == set()
 
 
-# Names that several classes still have.
-KNOWN_TWINS = {
-    "Block", "Choice", "Identity", "Ladder", "Origin", "Part", "Plan", "Problems", "Question", "Reader", "Stream",
-    "_Part", "_Section", "_Solve", "_Taken",
-}  # fmt: skip
-
-
 def test_no_two_classes_have_the_same_name():
     """A search for the name of a class finds one, and a message that names it can mean no other."""
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")]
     names = Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
-    assert {name for name, number in names.items() if number > 1} - KNOWN_TWINS == set()
+    assert {name for name, number in names.items() if number > 1} == set()

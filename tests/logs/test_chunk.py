@@ -4,7 +4,7 @@ import os
 
 from gapline.logs.chunk import Job, read_chunk
 from gapline.logs.log_files import look_at
-from gapline.logs.naming import Identity
+from gapline.logs.naming import LogIdentity
 from traces.small_logs import dimacs
 
 
@@ -37,7 +37,7 @@ def test_runs_without_a_name_are_refused_only_where_that_is_asked(folder):
     chunk = read_chunk(Job(refuse_unnamed=True), files)
     assert not chunk.runs.unnamed()
     assert "b.log (no arm and no instance)" in chunk.files[1].problems[0]
-    assert not read_chunk(Job(refuse_unnamed=True, given=Identity("a", "i")), files).files[1].error
+    assert not read_chunk(Job(refuse_unnamed=True, given=LogIdentity("a", "i")), files).files[1].error
 
 
 def test_progress_is_told_for_every_file(folder):
@@ -49,6 +49,6 @@ def test_progress_is_told_for_every_file(folder):
 def test_a_name_that_is_no_text_is_refused_with_its_file(tmp_path):
     place = tmp_path / os.fsdecode(b"caf\xe9.log")
     place.write_text("o 1 1.0\ns UNKNOWN\n")
-    chunk = read_chunk(Job(format="olines", given=Identity("a"), pattern="{instance}.log"), [look_at(place)])
+    chunk = read_chunk(Job(format="olines", given=LogIdentity("a"), pattern="{instance}.log"), [look_at(place)])
     assert "expected names in UTF-8, got 'caf\\udce9'" in chunk.files[0].problems[0]
     assert not chunk.runs

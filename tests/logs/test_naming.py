@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gapline.errors import TraceError, UsageError
-from gapline.logs.naming import SEED_NOTES, Identity, Naming, PathPattern, overruled, refuse_missing, settle_seeds
+from gapline.logs.naming import SEED_NOTES, LogIdentity, Naming, PathPattern, overruled, refuse_missing, settle_seeds
 from gapline.logs.reader import FoundRun
 
 NAME = st.text(st.sampled_from("abcXYZ019_."), min_size=1, max_size=8)
@@ -15,20 +15,20 @@ NAME = st.text(st.sampled_from("abcXYZ019_."), min_size=1, max_size=8)
 def test_a_pattern_reads_what_it_would_write(arm, instance, seed):
     pattern = PathPattern.parse("{arm}/{instance}-s{seed}.log")
     path = f"runs/{arm}/{instance}-s{seed}.log"
-    assert pattern.match(path) == Identity(arm, instance, seed)
-    assert pattern.match(path + ".gz") == Identity(arm, instance, seed)
+    assert pattern.match(path) == LogIdentity(arm, instance, seed)
+    assert pattern.match(path + ".gz") == LogIdentity(arm, instance, seed)
 
 
 def test_fields_do_not_cross_folders_and_the_whole_tail_must_match():
     pattern = PathPattern.parse("{panel}/{instance}.log")
-    assert pattern.match("a/b/c.log") == Identity(instance="c", panel="b")
+    assert pattern.match("a/b/c.log") == LogIdentity(instance="c", panel="b")
     assert pattern.match("c.log") is None
     assert pattern.match("a/c.txt") is None
-    assert PathPattern.parse("{instance}.log").match("c.log") == Identity(instance="c")
+    assert PathPattern.parse("{instance}.log").match("c.log") == LogIdentity(instance="c")
 
 
 def test_a_star_is_anything_inside_a_name():
-    assert PathPattern.parse("{arm}/*/{instance}_*.csv").match("x/hgs/2024/i1_v2.csv") == Identity("hgs", "i1")
+    assert PathPattern.parse("{arm}/*/{instance}_*.csv").match("x/hgs/2024/i1_v2.csv") == LogIdentity("hgs", "i1")
 
 
 def test_a_path_that_can_be_read_in_two_ways_is_not_guessed():
@@ -50,10 +50,10 @@ def test_mistakes_in_a_pattern_are_named():
 
 
 def test_options_rule_then_the_path_then_the_log():
-    naming = Naming(Identity(arm="option"), PathPattern.parse("{arm}/{instance}.log"))
+    naming = Naming(LogIdentity(arm="option"), PathPattern.parse("{arm}/{instance}.log"))
     run = FoundRun(time=[], objective=[], arm="log", instance="log", seed=3, panel="log")
     who = naming.settle(run, naming.from_path("path/path.log"))
-    assert who == Identity("option", "path", 3, "log")
+    assert who == LogIdentity("option", "path", 3, "log")
     assert overruled(run, who) == [
         "the log states another arm than the option or path pattern, which was taken",
         "the log states another instance than the option or path pattern, which was taken",
@@ -69,7 +69,9 @@ def test_an_instance_in_a_path_has_no_suffix_of_a_model():
 
 def test_missing_identities_are_one_error_with_every_path():
     with pytest.raises(TraceError) as caught:
-        refuse_missing([Identity("a"), Identity(), Identity("a", "i")], ["x/1.log", "x/2.log", "x/3.log"], pattern=None)
+        refuse_missing(
+            [LogIdentity("a"), LogIdentity(), LogIdentity("a", "i")], ["x/1.log", "x/2.log", "x/3.log"], pattern=None
+        )
     assert str(caught.value) == (
         "expected arm and instance for every run, got 2 without: "
         "x/1.log (no instance), x/2.log (no arm and no instance)\n"

@@ -10,7 +10,7 @@ from gapline.errors import TraceError, UsageError
 from gapline.logs.chunk import Job, read_chunk
 from gapline.logs.formats import UnknownFormatError
 from gapline.logs.log_files import Source, look_at
-from gapline.logs.naming import Identity
+from gapline.logs.naming import LogIdentity
 from gapline.logs.survey_table import FileLines
 from gapline.logs.unfinished_import import load_piece, save_piece
 from traces.small_logs import OLINES, dimacs
@@ -37,7 +37,7 @@ def same(one, other):
 
 def test_what_was_found_comes_back(folder, tmp_path):
     logs = folder(a_dot_out=dimacs(), b_dot_log=ODD, c_dot_log=OLINES, d_dot_log="", e_dot_md="# notes\n")
-    chunk = read_chunk(Job(given=Identity("x")), [look_at(path) for path in sorted(logs.iterdir())])
+    chunk = read_chunk(Job(given=LogIdentity("x")), [look_at(path) for path in sorted(logs.iterdir())])
     save_piece(chunk, tmp_path / "p")
     loaded = load_piece(tmp_path / "p")
     same(chunk, loaded)

@@ -7,11 +7,11 @@ import pytest
 from gapline.contract.study_file import load_contract
 from gapline.errors import UsageError
 from gapline.package.replication_plan import choose_part, opened_package, origin_of, prepare, read_origin, replica_text
-from gapline.study.replication import Origin, Part
+from gapline.study.replication import PackageOrigin, ReplicatedPart
 from package.toy_package import write_toy
 from packages import make_package
 
-ORIGIN = Origin(name='a "b".zip', sha256=f"sha256:{'0' * 64}", swhid=f"swh:1:dir:{'1' * 40}")
+ORIGIN = PackageOrigin(name='a "b".zip', sha256=f"sha256:{'0' * 64}", swhid=f"swh:1:dir:{'1' * 40}")
 
 
 @pytest.fixture
@@ -21,8 +21,8 @@ def contract(tmp_path):
 
 def test_names_patterns_lists_and_ranges_say_which_part(contract):
     part = choose_part(contract, arms=["quick,th*"], panels=["q"], seeds=["1..1", "2"], horizon_scale=0.5)
-    assert part == Part(arms=("quick", "third"), panels=("q",), seeds=(1, 2), horizon_scale=0.5)
-    assert choose_part(contract) == Part()
+    assert part == ReplicatedPart(arms=("quick", "third"), panels=("q",), seeds=(1, 2), horizon_scale=0.5)
+    assert choose_part(contract) == ReplicatedPart()
     assert choose_part(contract, seeds=[2]).seeds == (2,)
 
 
@@ -42,9 +42,9 @@ def test_a_part_that_is_not_there_is_refused(contract, asked, said):
 
 @pytest.mark.parametrize("text", ["seeds = [1]\n[time]\nhorizon = 1", "seeds = [1]\r\n[time]\r\nhorizon = 1\r\n"])
 def test_the_contract_keeps_its_words_and_says_where_it_comes_from(text):
-    part = Part(arms=("a", 'b"c'), seeds=(1,), horizon_scale=0.25)
+    part = ReplicatedPart(arms=("a", 'b"c'), seeds=(1,), horizon_scale=0.25)
     written = replica_text(
-        "# mine\n" + text, Origin(name=ORIGIN.name, sha256=ORIGIN.sha256, swhid=ORIGIN.swhid, part=part)
+        "# mine\n" + text, PackageOrigin(name=ORIGIN.name, sha256=ORIGIN.sha256, swhid=ORIGIN.swhid, part=part)
     )
     assert "# mine\n" + text.rstrip() in written
     data = tomllib.loads(written)
@@ -58,12 +58,12 @@ def test_the_contract_keeps_its_words_and_says_where_it_comes_from(text):
 def test_a_replication_of_a_replication_names_one_package_and_multiplies_the_scales(tmp_path):
     study = write_toy(tmp_path / "toy")
     first = choose_part(load_contract(study), arms=["quick", "steady"], horizon_scale=0.5)
-    origin = Origin(name="one.zip", sha256=ORIGIN.sha256, swhid=ORIGIN.swhid, part=first)
+    origin = PackageOrigin(name="one.zip", sha256=ORIGIN.sha256, swhid=ORIGIN.swhid, part=first)
     (study / "study.toml").write_text(replica_text((study / "study.toml").read_text(), origin))
     contract = load_contract(study)
     second = choose_part(contract, seeds=["1"], horizon_scale=0.5)
-    assert second == Part(arms=("quick", "steady"), seeds=(1,), horizon_scale=0.25)
-    again = Origin(name="two.zip", sha256=ORIGIN.sha256, swhid=ORIGIN.swhid, part=second)
+    assert second == ReplicatedPart(arms=("quick", "steady"), seeds=(1,), horizon_scale=0.25)
+    again = PackageOrigin(name="two.zip", sha256=ORIGIN.sha256, swhid=ORIGIN.swhid, part=second)
     (study / "study.toml").write_text(replica_text((study / "study.toml").read_text(), again))
     found = load_contract(study)
     assert (found.replicates.name, found.seeds, found.time.horizon) == ("two.zip", [1], 75.0)
@@ -102,7 +102,7 @@ def test_programs_and_code_come_along_and_results_do_not(tmp_path):
         (study / folder / "old.json").write_text("{}")
     (study / "replication.json").write_text("{}")
     with opened_package(make_package(study, tmp_path / "one.zip")) as opened:
-        prepare(opened, tmp_path / "again", origin_of(opened, Part()))
+        prepare(opened, tmp_path / "again", origin_of(opened, ReplicatedPart()))
     found = sorted(path.name for path in (tmp_path / "again").iterdir())
     assert found == ["instances", "kernels.py", "references", "study.toml", "tools"]
     assert (tmp_path / "again" / "tools" / "solve").stat().st_mode & 0o100

@@ -12,7 +12,7 @@ from gapline.report.replication import (
     replication_markdown,
     verdict_sentence,
 )
-from gapline.study.replication import Agreement, Conclusion, Condition, Measured, Part, RankAgreement, Shift
+from gapline.study.replication import Agreement, Conclusion, Condition, Measured, RankAgreement, ReplicatedPart, Shift
 from study.test_replication import found
 
 BELOW = Measured(instances=8, difference=-0.2, low=-0.3, high=-0.1)
@@ -88,7 +88,7 @@ def test_the_part_and_the_horizons_are_told_everywhere(capsys):
     words = (
         "scored at 5 s; announced to the solvers: 10 s there, 5 s here: a score is conditional on the announced horizon"
     )
-    part = Part(arms=("a",), panels=("p",), seeds=(1, 2), horizon_scale=0.5)
+    part = ReplicatedPart(arms=("a",), panels=("p",), seeds=(1, 2), horizon_scale=0.5)
     one = found(origin=replace(origin, part=part), horizons=words, alarms=("here: beaten",), notes=("few",))
     lines = remark_lines(one)
     assert lines[0].startswith(

@@ -9,7 +9,7 @@ from simulations.gates import gate_errors, real_scores
 
 from gapline.errors import GaplineError, UsageError
 from gapline.statistics.estimate import Method, panel_equal
-from gapline.study.gate import Question, judge_gate, simulate_ends
+from gapline.study.gate import GateQuestion, judge_gate, simulate_ends
 
 STRATA = np.repeat([0, 1], 6)
 
@@ -63,7 +63,7 @@ def test_the_stated_rates_are_those_of_simulated_campaigns():
     assert np.mean(high + better.detects < -0.004) == pytest.approx(0.8, abs=0.002)
 
 
-@pytest.mark.parametrize("question", list(Question))
+@pytest.mark.parametrize("question", list(GateQuestion))
 def test_no_question_errs_in_more_than_it_states(question):
     for instances in (3, 6, 20):
         found = judge_gate(

@@ -8,10 +8,10 @@ from gapline.study.replication import (
     Conclusion,
     Condition,
     Measured,
-    Origin,
-    Part,
+    PackageOrigin,
     RankAgreement,
     Replicated,
+    ReplicatedPart,
     Shift,
 )
 
@@ -23,7 +23,7 @@ def found(**changes):
         "conclusions": (one,), "ranks": RankAgreement(arms=2, tau=1.0, concordant=1), "shifts": (), "conditions": (),
         "runs": 32, "planned": 32, "lacking_old": 0, "lacking_new": 0, "kernel": "squeezed", "level": 0.95,
         "how": "Student's t", "reading": "against known", "horizons": "scored at 10 s", "campaign": "sha256:1",
-        "origin": Origin(name="a.zip", sha256="sha256:2", swhid="swh:1:dir:3", part=Part(seeds=(1,))),
+        "origin": PackageOrigin(name="a.zip", sha256="sha256:2", swhid="swh:1:dir:3", part=ReplicatedPart(seeds=(1,))),
     }  # fmt: skip
     return Replicated(**facts | changes)
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gapline.contract.tables import VerdictCode
-from gapline.traces.candidates import NUMBER, Problems, parse_numbers, plain_numbers, read_candidates
+from gapline.traces.candidates import NUMBER, CandidateProblems, parse_numbers, plain_numbers, read_candidates
 from gapline.traces.repeated_rows import Rows, find_heads
 
 TABLE = pl.DataFrame(
@@ -19,7 +19,7 @@ TABLE = pl.DataFrame(
 
 
 def test_rows_are_candidates_rejected_or_runs_that_found_nothing():
-    problems = Problems("t.csv")
+    problems = CandidateProblems("t.csv")
     problems.lines = np.arange(2, 6)
     columns, reasons, kept, blank = read_candidates(TABLE, problems, np.zeros(4, np.bool_))
     assert kept.tolist() == [True, True, False, True]
@@ -31,7 +31,7 @@ def test_rows_are_candidates_rejected_or_runs_that_found_nothing():
 
 
 def test_a_problem_names_its_line_at_once_and_its_run_when_runs_are_known():
-    problems = Problems("t.csv")
+    problems = CandidateProblems("t.csv")
     for start in (2, 4):
         problems.lines = np.arange(start, start + 2)
         problems.add(np.array([False, True]), "a time", pl.Series(["1", "x"]))
@@ -53,7 +53,7 @@ def test_numbers_are_numbers_in_form_and_in_value():
 
 def test_numbers_with_nothing_to_say_against_are_taken_as_they_are():
     table = pl.DataFrame({"time": [1.0, 0.5], "objective": [9.0, -8.0]})
-    found = read_candidates(table, Problems("t.parquet"))
+    found = read_candidates(table, CandidateProblems("t.parquet"))
     assert (found.reasons, found.kept.tolist(), found.blank.tolist()) == (None, [True, True], [False, False])
     assert found.columns["objective"].tolist() == [9.0, -8.0]
 
@@ -69,7 +69,7 @@ def test_numbers_with_nothing_to_say_against_are_taken_as_they_are():
     ],
 )
 def test_one_number_that_cannot_be_used_is_found_among_plain_ones(cells, reason):
-    problems = Problems("t.parquet")
+    problems = CandidateProblems("t.parquet")
     problems.lines = range(1, 3)
     found = read_candidates(pl.DataFrame({"time": [1.0, 2.0], "objective": [9.0, 8.0]} | cells), problems)
     assert found.reasons.to_list() == ["", reason]

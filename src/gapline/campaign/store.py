@@ -79,7 +79,7 @@ class _Manifest(msgspec.Struct):
     interrupted: tuple[RunKey, ...] = ()
 
 
-class _Part(msgspec.Struct):
+class _PartEntry(msgspec.Struct):
     """What the manifest of the whole says of a part."""
 
     seal: str
@@ -88,7 +88,7 @@ class _Part(msgspec.Struct):
 
 
 class _Parts(msgspec.Struct):
-    parts: dict[str, _Part]
+    parts: dict[str, _PartEntry]
 
 
 def file_digest(path: Path) -> str:
@@ -300,7 +300,7 @@ def check_manifest(folder: Path, manifest: dict[str, Any]) -> _Manifest:
         raise TraceError(f"{folder / MANIFEST}: expected the manifest of a campaign, got {error}", hint=ANEW) from None
 
 
-def manifest_parts(folder: Path, manifest: dict[str, Any]) -> dict[str, _Part]:
+def manifest_parts(folder: Path, manifest: dict[str, Any]) -> dict[str, _PartEntry]:
     """Return the parts that a manifest states by their names, in their order."""
     try:
         parts = msgspec.convert(manifest, _Parts).parts

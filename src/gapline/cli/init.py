@@ -14,8 +14,7 @@ from gapline.cli import options
 from gapline.cli.command import Command
 from gapline.contract.layout import CONTRACT_FILE, REFERENCES
 from gapline.errors import UsageError, closest, listing
-from gapline.generate.instance_files import Files, FolderFiles, Progress, find_instances
-from gapline.generate.instance_files import InstanceSelection as Found
+from gapline.generate.instance_files import Files, FolderFiles, InstanceSelection, Progress, find_instances
 from gapline.generate.instance_study import write_collected_study
 from gapline.generate.study import refuse_study
 from gapline.references.freeze import Frozen, freeze, freeze_references, store_names
@@ -172,7 +171,7 @@ _STORED_OBJECTIVE = {"tdvrptw": "Duration"}
 class Collected:
     """What was found, what became its reference, and what was noticed."""
 
-    found: Found
+    found: InstanceSelection
     snapshot: Snapshot | None
     file: str | None
     notes: tuple[str, ...]
@@ -298,7 +297,7 @@ def _freeze_given(references: str) -> Frozen:
     return replace(frozen, notes=tuple(note for note in frozen.notes if "`gapline snapshot freeze`" not in note))
 
 
-def _keep_known(found: Found, snapshot: Snapshot, where: str) -> None:
+def _keep_known(found: InstanceSelection, snapshot: Snapshot, where: str) -> None:
     """Leave out the instances of which nothing is known: against a frozen reference they cannot be scored."""
     known = {name for name, entry in snapshot.values.items() if entry.value is not None}
     names = [one.name for one in found.instances]

@@ -17,7 +17,7 @@ from gapline.logs.archive_members import Openings
 from gapline.logs.formats import Detector, all_readers, find_reader
 from gapline.logs.lines import shown
 from gapline.logs.log_files import Source, marks_of
-from gapline.logs.naming import Identity, Naming, PathPattern, overruled, refuse_missing
+from gapline.logs.naming import LogIdentity, Naming, PathPattern, overruled, refuse_missing
 from gapline.logs.reader import HEAD, Found, FoundRun, LogFile, Reader, SourceReference
 from gapline.logs.spool import IN_MEMORY, STEP, Spool
 from gapline.logs.survey_table import FileLine, FileLines, RunLine, RunLines
@@ -49,7 +49,7 @@ class Job:
 
     format: str | Reader = "auto"
     dialect: Dialect = PLAIN
-    given: Identity = field(default_factory=Identity)
+    given: LogIdentity = field(default_factory=LogIdentity)
     pattern: str | None = None
     horizon: float | None = None
     sense: str | None = None

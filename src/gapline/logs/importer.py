@@ -15,7 +15,7 @@ from gapline.contract.fact_origins import FactOrigin, set_origin
 from gapline.contract.row_groups import Numbered
 from gapline.contract.tables import RUN_KEY, RunKey
 from gapline.errors import EnvironmentLacksError, TraceError, listing
-from gapline.logs.naming import SEED_NOTES, Identity, refuse_missing, settle_seeds
+from gapline.logs.naming import SEED_NOTES, LogIdentity, refuse_missing, settle_seeds
 from gapline.logs.reader import SourceReference
 from gapline.logs.survey import LogChoices, Survey, survey_logs
 from gapline.logs.survey_table import FileLines, RunLines
@@ -137,7 +137,7 @@ def build_import(
         why = f": {bad[0].problems[0]}" if bad else ""
         raise TraceError(f"expected runs, got none in {listing(files.paths, most=5)}{why}")
     if rows := runs.unnamed():
-        identities = [Identity(*names) for names in runs.who()[rows].select("arm", "instance").iter_rows()]
+        identities = [LogIdentity(*names) for names in runs.who()[rows].select("arm", "instance").iter_rows()]
         refuse_missing(identities, runs.places(rows), pattern=survey.naming.pattern)
     named, seed_notes = _named(runs, number_runs=number_runs)
     if not allow_mixed_clocks:

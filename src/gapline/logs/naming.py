@@ -24,7 +24,7 @@ SEED_NOTES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class LogIdentity:
     """What is known of a run's identity; None where nothing is."""
 
     arm: str | None = None
@@ -60,7 +60,7 @@ class PathPattern:
             raise UsageError(f"--name {text}: expected a field such as {{instance}}, got none")
         return cls(text, _compile(text, "+?", "*?"), _compile(text, "+", "*"))
 
-    def match(self, path: str) -> Identity | None:
+    def match(self, path: str) -> LogIdentity | None:
         """Read the fields from a path, or None where it does not match; two ways to read it are an error."""
         path = path.replace("\\", "/")
         # A pattern that ends in .log is meant for run.log.gz too.
@@ -77,7 +77,7 @@ class PathPattern:
             )
         fields = short.groupdict()
         seed = fields.pop("seed", None)
-        return Identity(**fields, seed=None if seed is None else int(seed))
+        return LogIdentity(**fields, seed=None if seed is None else int(seed))
 
 
 def _compile(text: str, many: str, any_number: str) -> re.Pattern[str]:
@@ -103,11 +103,11 @@ def _fields(match: re.Match[str]) -> str:
 class Naming:
     """Settles identities: an option rules, then the path pattern, then what the log says of itself."""
 
-    options: Identity = field(default_factory=Identity)
+    options: LogIdentity = field(default_factory=LogIdentity)
     pattern: PathPattern | None = None
     matched: int = 0
 
-    def from_path(self, path: str) -> Identity:
+    def from_path(self, path: str) -> LogIdentity:
         """Return what the options and a file's path say, once per file."""
         matched = self.pattern.match(path) if self.pattern else None
         if matched is None:
@@ -117,9 +117,9 @@ class Naming:
         matched = replace(matched, instance=matched.instance and model_name(matched.instance))
         return replace(matched, **{n: v for n in FIELDS if (v := getattr(self.options, n)) is not None})
 
-    def settle(self, run: FoundRun, given: Identity) -> Identity:
+    def settle(self, run: FoundRun, given: LogIdentity) -> LogIdentity:
         """Complete what options and path say by what the log says."""
-        return Identity(
+        return LogIdentity(
             given.arm or run.arm,
             given.instance or run.instance,
             run.seed if given.seed is None else given.seed,
@@ -127,7 +127,7 @@ class Naming:
         )
 
 
-def overruled(run: FoundRun, settled: Identity) -> list[str]:
+def overruled(run: FoundRun, settled: LogIdentity) -> list[str]:
     """Say where an option or a path contradicted a log."""
     both = ((name, getattr(run, name), getattr(settled, name)) for name in ("arm", "instance", "panel", "seed"))
     return [
@@ -177,7 +177,7 @@ def _numbered(pairs: NDArray[np.int64], stated: pl.Series, twins: pl.Series) -> 
     return seeds
 
 
-def refuse_missing(identities: Sequence[Identity], where: Sequence[str], *, pattern: PathPattern | None) -> None:
+def refuse_missing(identities: Sequence[LogIdentity], where: Sequence[str], *, pattern: PathPattern | None) -> None:
     """Raise one error for all runs without arm or instance, with their paths."""
     # A seed is settled later, over all runs.
     needed = ("arm", "instance")

@@ -15,7 +15,7 @@ from gapline.logs.archive_members import is_archive, list_members
 from gapline.logs.chunk import BATCH, PER_CANDIDATE, Chunk, Job, crashed_run, read_chunk, refused, take_or_refuse
 from gapline.logs.formats import all_readers, find_reader
 from gapline.logs.log_files import MOST_FILES, Source, cut_sources, find_files, keep_only, look_at
-from gapline.logs.naming import Identity, Naming, PathPattern
+from gapline.logs.naming import LogIdentity, Naming, PathPattern
 from gapline.logs.reader import Reader
 from gapline.logs.spool import IN_MEMORY, Spool
 from gapline.logs.survey_table import MOST_KEPT, FileLines
@@ -90,7 +90,7 @@ def survey_logs(
     notes = all_readers()[1] if format == "auto" else ()
     if isinstance(format, str) and format != "auto":
         find_reader(format)
-    given = Identity(choices.get("arm"), choices.get("instance"), choices.get("seed"), choices.get("panel"))
+    given = LogIdentity(choices.get("arm"), choices.get("instance"), choices.get("seed"), choices.get("panel"))
     folder = choices.get("unfinished")
     # A candidate has up to 50 bytes, and what is put together is there twice for a moment.
     in_memory = min(in_memory, memory_budget(choices.get("memory")) // PER_CANDIDATE)

@@ -22,7 +22,7 @@ from gapline.statistics.contrasts import Contrasts, contrasts
 from gapline.study import Study
 from gapline.study.comparison import Side, paired_scores, panel_differences, refuse_other_question, verdict
 from gapline.study.coverage import count_cells
-from gapline.study.replication import Agreement, Conclusion, Measured, Origin, RankAgreement, Replicated, Shift
+from gapline.study.replication import Agreement, Conclusion, Measured, PackageOrigin, RankAgreement, Replicated, Shift
 
 
 def order_of(difference: float | None) -> int | None:
@@ -212,7 +212,7 @@ def compare_studies(
     /,
     *,
     recorded: tuple[RecordedFacts, RecordedFacts] = (RecordedFacts(), RecordedFacts()),
-    origin: Origin | None = None,
+    origin: PackageOrigin | None = None,
 ) -> Replicated:
     """Compare two studies of one plan on the runs that both have, under one reading and against one reference.
 

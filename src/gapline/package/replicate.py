@@ -29,7 +29,7 @@ from gapline.report.write import write_report
 from gapline.run.campaign import RunReport, run_study
 from gapline.run.progress import Progress
 from gapline.study import open_study
-from gapline.study.replication import Origin, Replicated
+from gapline.study.replication import PackageOrigin, Replicated
 from gapline.traces.package_source import UnpackedPackage
 
 
@@ -129,7 +129,7 @@ def replicate(
     return Replication(place, intended, run, _compare(package, place, intended.package, report=report))
 
 
-def _compare(package: str | Path, directory: Path, origin: Origin, *, report: bool) -> Replicated:
+def _compare(package: str | Path, directory: Path, origin: PackageOrigin, *, report: bool) -> Replicated:
     """Compare the runs of a replication with those of its package, keep what was found, and write the report."""
     # This one first: code of the study is then loaded from where it stays.
     new = open_study(str(directory), allow_code=True, allow_empty=True)

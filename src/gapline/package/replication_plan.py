@@ -46,7 +46,7 @@ from gapline.journal.register import read_register
 from gapline.package.contents import OWN
 from gapline.run.check_run import identify_checker
 from gapline.solvers import arms_lack, solver_identity
-from gapline.study.replication import Origin, Part
+from gapline.study.replication import PackageOrigin, ReplicatedPart
 from gapline.text import counted, meant, printable
 from gapline.traces.package_source import UnpackedPackage, is_package, unpacked_package
 
@@ -95,7 +95,7 @@ class ReplicationArm:
 class Intended:
     """What will be run: `seconds` of solving at most, `at_a_time` runs side by side; `code` are Python functions."""
 
-    package: Origin
+    package: PackageOrigin
     arms: tuple[ReplicationArm, ...]
     checker: str | None
     checker_there: str
@@ -148,7 +148,12 @@ def duration(seconds: float) -> str:
 
 
 def intend(
-    package: UnpackedPackage, contract: Contract, origin: Origin, *, jobs: int | None = None, on: str | None = None
+    package: UnpackedPackage,
+    contract: Contract,
+    origin: PackageOrigin,
+    *,
+    jobs: int | None = None,
+    on: str | None = None,
 ) -> Intended:
     """Return what running a part of a package would run; nothing of the package is started for it."""
     before = contract.replicates.horizon_scale if contract.replicates else 1.0
@@ -217,7 +222,7 @@ def choose_part(
     panels: Sequence[str] = (),
     seeds: Sequence[str | int] = (),
     horizon_scale: float = 1.0,
-) -> Part:
+) -> ReplicatedPart:
     """Settle which part of a package's contract is run: names or patterns, `1,3` or `1..5` for seeds.
 
     A package that is itself a replication has a part of its own, of which this is one.
@@ -226,7 +231,7 @@ def choose_part(
         raise UsageError(f"--horizon-scale: expected a positive number, got {horizon_scale}")
     before = contract.replicates
     known = list(dict.fromkeys(one.panel for one in contract.instances))
-    return Part(
+    return ReplicatedPart(
         arms=_names("--arms", arms, [arm.name for arm in contract.arms], before.arms if before else ()),
         panels=_names("--panels", panels, known, before.panels if before else ()),
         seeds=_seeds(seeds, sorted(planned_seeds(contract)), before.seeds if before else ()),
@@ -259,12 +264,12 @@ def _seeds(given: Sequence[str | int], known: Sequence[int], before: Sequence[in
     return tuple(seed for seed in known if seed in wanted or (before and not given))
 
 
-def origin_of(package: UnpackedPackage, part: Part) -> Origin:
+def origin_of(package: UnpackedPackage, part: ReplicatedPart) -> PackageOrigin:
     """Return where a replication comes from."""
-    return Origin(**package.identity.document(), part=part)
+    return PackageOrigin(**package.identity.document(), part=part)
 
 
-def replica_text(text: str, origin: Origin) -> str:
+def replica_text(text: str, origin: PackageOrigin) -> str:
     """Return the contract of a replication: the package's own words, and the table that says which part is run."""
     part = origin.part
     table = [f"{name} = {quoted(value)}" for name, value in origin.identity.document().items()]
@@ -282,7 +287,7 @@ def replica_text(text: str, origin: Origin) -> str:
     )
 
 
-def contract_text(package: UnpackedPackage, origin: Origin) -> bytes:
+def contract_text(package: UnpackedPackage, origin: PackageOrigin) -> bytes:
     """Return the contract of a replication of a package."""
     return replica_text(read_document(package.folder / CONTRACT_FILE).decode("utf-8"), origin).encode()
 
@@ -298,7 +303,7 @@ def _without_table(text: str) -> str:
     return "".join(kept)
 
 
-def read_origin(directory: Path) -> Origin | None:
+def read_origin(directory: Path) -> PackageOrigin | None:
     """Return what a directory replicates, None where it holds no study."""
     path = directory / CONTRACT_FILE
     if not path.exists():
@@ -316,10 +321,10 @@ def read_origin(directory: Path) -> Origin | None:
             hint="name another directory with -o",
         )
     facts = table.model_dump()
-    return msgspec.convert(facts | {"part": facts}, Origin)
+    return msgspec.convert(facts | {"part": facts}, PackageOrigin)
 
 
-def prepare(package: UnpackedPackage, directory: Path, origin: Origin) -> None:
+def prepare(package: UnpackedPackage, directory: Path, origin: PackageOrigin) -> None:
     """Write the study into a new directory, or go on with the one that was begun there from the same package."""
     begun = read_origin(directory)
     if begun is None:

@@ -42,7 +42,7 @@ def solve(task: Task) -> None:
     def in_file_units(value: float) -> float:
         return (value + stated.offset) / stated.scale
 
-    class Stream(cp_model.CpSolverSolutionCallback):
+    class CpSatStream(cp_model.CpSolverSolutionCallback):
         """Prints each solution."""
 
         def on_solution_callback(self) -> None:
@@ -67,7 +67,7 @@ def solve(task: Task) -> None:
         solver.parameters.max_time_in_seconds = task.time_left()
     else:
         solver.parameters.max_number_of_conflicts = iterations
-    status = solver.solve(stated.model, Stream())
+    status = solver.solve(stated.model, CpSatStream())
     if status == cp_model.MODEL_INVALID:
         raise UsageError(f"{task.instance}: CP-SAT calls the model invalid: {stated.model.validate()}")
     if stated.model.has_objective() and status != cp_model.INFEASIBLE:

@@ -28,7 +28,7 @@ def solve(task: Task) -> None:
         cost = solution.duration_cost() + solution.distance_cost()
         emit(cost / model.instance.scale, [route for route in routes if route])
 
-    class Stream(IteratedLocalSearchCallbacks):
+    class PyvrpStream(IteratedLocalSearchCallbacks):
         """Prints each best."""
 
         def on_start(self, ils: Any) -> None:
@@ -49,7 +49,7 @@ def solve(task: Task) -> None:
         return time.monotonic() >= deadline
 
     stop = at_deadline if iterations is None else MaxIterations(iterations)
-    search = pyvrp.SolveParams(ils=IteratedLocalSearchParams(callbacks=Stream()))
+    search = pyvrp.SolveParams(ils=IteratedLocalSearchParams(callbacks=PyvrpStream()))
     pyvrp.solve(data, stop, seed=task.seed, collect_stats=False, display=False, params=search)
 
 

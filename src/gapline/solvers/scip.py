@@ -28,7 +28,7 @@ def solve(task: Task) -> None:
     whole = [variable.vtype() in ("BINARY", "INTEGER") for variable in variables]
     best = BestBound()
 
-    class Stream(pyscipopt.Eventhdlr):
+    class ScipStream(pyscipopt.Eventhdlr):
         """Prints each best solution and each better bound."""
 
         def eventinit(self) -> None:
@@ -55,7 +55,7 @@ def solve(task: Task) -> None:
                 bound=best.news(self.model.getDualbound()),
             )
 
-    model.includeEventhdlr(Stream(), "gapline", "prints candidates and bounds")
+    model.includeEventhdlr(ScipStream(), "gapline", "prints candidates and bounds")
     model.setParam("randomization/randomseedshift", task.seed % 2**31)
     # Two seeds: that of the search, and that of the order of rows and columns.
     model.setParam("randomization/permutationseed", task.seed % 2**31)

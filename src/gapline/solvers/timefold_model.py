@@ -133,7 +133,7 @@ def build_model() -> TimefoldModel:
 
     @domain.planning_solution
     @dataclass
-    class Plan:
+    class RoutePlan:
         vehicles: Annotated[list[Vehicle], domain.PlanningEntityCollectionProperty]
         visits: Annotated[list[Visit], domain.ProblemFactCollectionProperty, domain.ValueRangeProvider]
         score: Annotated[HardSoftScore, domain.PlanningScore] = field(default=None)  # type: ignore[valid-type]
@@ -158,9 +158,9 @@ def build_model() -> TimefoldModel:
         clock = read_clock(load_day(path))
         ready, due = map(list, zip(*clock.windows, strict=True))
         roads = Roads(clock.capacity, clock.demands, clock.services, ready, due, clock.leave, clock.arrive)
-        return Plan(
+        return RoutePlan(
             vehicles=[Vehicle(number, roads) for number in range(clock.vehicles)],
             visits=[Visit(customer) for customer in range(1, len(clock.demands))],
         )
 
-    return TimefoldModel(Plan, Vehicle, constraints, read_plan)
+    return TimefoldModel(RoutePlan, Vehicle, constraints, read_plan)

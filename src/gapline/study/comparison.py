@@ -24,7 +24,7 @@ from gapline.statistics.contrasts import few_notes
 from gapline.statistics.estimate import Estimate
 from gapline.statistics.power import power_table
 from gapline.study import Study, open_studies
-from gapline.study.gate import ERROR, POWER, Gate, Question, judge_gate
+from gapline.study.gate import ERROR, POWER, Gate, GateQuestion, judge_gate
 from gapline.text import counted, meant
 from gapline.traces.read import matches_of
 
@@ -114,7 +114,7 @@ class Comparison(JudgedTable):
         limit: float = 0.0,
         /,
         *,
-        question: str | Question = Question.WORSE,
+        question: str | GateQuestion = GateQuestion.WORSE,
         error: float = ERROR,
         allow_missing: bool = False,
     ) -> Gate:
@@ -414,7 +414,7 @@ class Judged:
         """Return it for JSON."""
         gate = self.gate
         return self.comparison.document() | {
-            "fail_if_worse": gate.limit if gate is not None and gate.question == Question.WORSE else None,
+            "fail_if_worse": gate.limit if gate is not None and gate.question == GateQuestion.WORSE else None,
             "failed": gate is not None and gate.failed,
             "failed_because": None if gate is None else gate.because,
             "gate": as_json(gate),
@@ -441,9 +441,9 @@ def judge_pair(
     `choices` are as `gapline.open_study` takes them; see `gapline.compare` and `gapline.study.gate`.
     """
     limits = {
-        Question.WORSE: fail_if_worse,
-        Question.NON_INFERIOR: fail_unless_non_inferior,
-        Question.SUPERIOR: fail_unless_superior,
+        GateQuestion.WORSE: fail_if_worse,
+        GateQuestion.NON_INFERIOR: fail_unless_non_inferior,
+        GateQuestion.SUPERIOR: fail_unless_superior,
     }
     asked = {question: limit for question, limit in limits.items() if limit is not None}
     if len(asked) > 1:
@@ -451,5 +451,5 @@ def judge_pair(
     comparison = compare(first, second, **choices)
     rates: dict[str, Any] = {"error": gate_error, "allow_missing": allow_missing}
     gates = [comparison.gate(limit, question=question, **rates) for question, limit in asked.items()]
-    hint = comparison.gate(question=next(iter(asked), Question.WORSE), **rates) if suggest else None
+    hint = comparison.gate(question=next(iter(asked), GateQuestion.WORSE), **rates) if suggest else None
     return Judged(comparison, gates[0] if gates else None, hint, comparison.detectable() if suggest else None)

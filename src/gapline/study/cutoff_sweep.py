@@ -26,8 +26,7 @@ from gapline.native.compilation import compiled
 from gapline.scoring.events import in_threads
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import Kernel, parse_kernel
-from gapline.statistics.cells import CellIndex as Cells
-from gapline.statistics.cells import sign
+from gapline.statistics.cells import CellIndex, sign
 from gapline.study.horizon_sweep import HorizonSweep, SweepCurve, find_crossings
 
 Floats = NDArray[np.float64]
@@ -91,7 +90,7 @@ class CutoffSweep(Shown):
 def cutoff_sweep(
     envelopes: Envelopes,
     references: Floats,
-    cells: Cells,
+    cells: CellIndex,
     sweep: HorizonSweep,
     /,
     *,
@@ -149,7 +148,7 @@ def cutoff_sweep(
 def log_weight_scores(
     envelopes: Envelopes,
     references: Floats,
-    cells: Cells,
+    cells: CellIndex,
     sweep: HorizonSweep,
     kernel: str | Kernel,
     kind: str,

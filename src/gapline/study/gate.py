@@ -40,7 +40,7 @@ CAMPAIGNS = 2000
 _FEWER, _DRAWS = 200, 499
 
 
-class Question(StrEnum):
+class GateQuestion(StrEnum):
     """What a gate asks."""
 
     WORSE = "worse"
@@ -50,7 +50,7 @@ class Question(StrEnum):
     @property
     def option(self) -> str:
         """The option of `gapline compare` that asks it."""
-        return f"fail-if-{self}" if self is Question.WORSE else f"fail-unless-{self}"
+        return f"fail-if-{self}" if self is GateQuestion.WORSE else f"fail-unless-{self}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +101,11 @@ class Gate:
             return [self.basis] if self.basis else []
         size = f"{self.wrong:.1%} of {self.campaigns:,} simulated on these runs"
         at_most = f"in at most {self.error:.0%} ({size})"
-        if self.question == Question.NON_INFERIOR:
+        if self.question == GateQuestion.NON_INFERIOR:
             first = f"passes an arm that is worse by {self.limit:g} or more {at_most}"
             found = "" if self.finds is None else f"passes one that does not differ in {self.finds:.0%}, "
             return [first, f"{found}one whose difference is {self.detects:+.2g} in {POWER:.0%}"]
-        verb, side = ("fails", "worse") if self.question == Question.WORSE else ("passes", "better")
+        verb, side = ("fails", "worse") if self.question == GateQuestion.WORSE else ("passes", "better")
         shift = f"{side} by no more than {self.limit:g}" if self.limit else f"no {side}"
         found = "" if self.finds is None else f"by {2 * self.limit:g} in {self.finds:.0%}, "
         rest = f"by {abs(self.detects):.2g} in {POWER:.0%}"
@@ -116,7 +116,7 @@ def judge_gate(
     estimate: Estimate,
     /,
     *,
-    question: str | Question = Question.WORSE,
+    question: str | GateQuestion = GateQuestion.WORSE,
     limit: float = 0.0,
     error: float = ERROR,
     method: str | Method,
@@ -130,9 +130,9 @@ def judge_gate(
     Missing runs fail every gate, unless they are allowed: half of a campaign proves nothing. `empty` says that no run
     found a solution, which fails every gate.
     """
-    if question not in list(Question):
-        raise UsageError(f"question of a gate: expected {listing(Question)}, got {question!r}")
-    asked = Question(question)
+    if question not in list(GateQuestion):
+        raise UsageError(f"question of a gate: expected {listing(GateQuestion)}, got {question!r}")
+    asked = GateQuestion(question)
     if not (np.isfinite(limit) and limit >= 0):
         raise UsageError(f"limit of a gate: expected a number of 0 or more, got {limit:g}")
     check_level(error)
@@ -151,17 +151,17 @@ def judge_gate(
         if estimate.tied or estimate.flat:
             return blank(*_without_spread(asked, limit, estimate))
         raise GaplineError(f"gate {asked}: expected an interval, got none: {found.reason}")
-    bound = found.low if asked is Question.WORSE else found.high
+    bound = found.low if asked is GateQuestion.WORSE else found.high
     because = missing or _verdict(asked, bound, limit)
     lower, upper = simulate_ends(estimate, method=method, level=1 - 2 * error, seed=seed)
-    ends = -lower if asked is Question.WORSE else upper
+    ends = -lower if asked is GateQuestion.WORSE else upper
     # Every method moves its ends with the difference, so one simulation serves every true difference: an arm at a
     # distance d beyond the limit is found where the end, which is at 0 for the true value, lies less than d away.
     reach = float(np.quantile(ends, POWER))
-    at = {Question.WORSE: 2 * limit, Question.NON_INFERIOR: 0.0, Question.SUPERIOR: -2 * limit}[asked]
-    sign = -1.0 if asked is Question.SUPERIOR else 1.0
+    at = {GateQuestion.WORSE: 2 * limit, GateQuestion.NON_INFERIOR: 0.0, GateQuestion.SUPERIOR: -2 * limit}[asked]
+    sign = -1.0 if asked is GateQuestion.SUPERIOR else 1.0
     edge = sign * limit
-    beyond = reach + edge if asked is Question.WORSE else edge - reach
+    beyond = reach + edge if asked is GateQuestion.WORSE else edge - reach
     return Gate(
         question=asked.value,
         limit=limit,
@@ -209,20 +209,20 @@ def simulate_ends(estimate: Estimate, /, *, method: str | Method, level: float, 
     return low, high
 
 
-def _verdict(question: Question, bound: float, limit: float) -> str | None:
-    if question is Question.WORSE:
+def _verdict(question: GateQuestion, bound: float, limit: float) -> str | None:
+    if question is GateQuestion.WORSE:
         return f"worse by more than {limit:g}" if bound > limit else None
-    if question is Question.NON_INFERIOR:
+    if question is GateQuestion.NON_INFERIOR:
         return None if bound < limit else f"not shown to be worse by less than {limit:g}"
     return None if bound < -limit else "not shown to be better" + (f" by more than {limit:g}" if limit else "")
 
 
-def _without_spread(question: Question, limit: float, estimate: Estimate) -> tuple[str | None, str]:
+def _without_spread(question: GateQuestion, limit: float, estimate: Estimate) -> tuple[str | None, str]:
     """Judge differences that are all alike, of which nothing but their size is known: why it fails, and the basis."""
     basis = no_spread_words(estimate)
     if estimate.tied:
-        return "not shown to be better: " + basis if question is Question.SUPERIOR else None, basis
-    if question is Question.WORSE:
+        return "not shown to be better: " + basis if question is GateQuestion.SUPERIOR else None, basis
+    if question is GateQuestion.WORSE:
         return _verdict(question, estimate.value, limit) if estimate.value > limit + TIE else None, basis
     return f"undecidable: {basis}", basis
 
@@ -235,6 +235,6 @@ def no_spread_words(estimate: Estimate) -> str:
     return f"a difference of {estimate.value:+.5g} without spread over {cells}; no interval, no error rate"
 
 
-def _blank(question: Question, limit: float, error: float, because: str | None, basis: str | None = None) -> Gate:
+def _blank(question: GateQuestion, limit: float, error: float, because: str | None, basis: str | None = None) -> Gate:
     numbers = (None,) * 6
     return Gate(question.value, limit, error, because is not None, because, *numbers, campaigns=0, basis=basis)

@@ -17,8 +17,7 @@ from gapline.references.snapshot import Snapshot
 from gapline.scoring.integral import integrate_envelopes
 from gapline.scoring.kernels import PAPER_KERNELS, Kernel, KernelCode, parse_kernel
 from gapline.scoring.run_references import descriptive_arms, reference_column
-from gapline.statistics.cells import CellIndex as Cells
-from gapline.statistics.cells import build_cells
+from gapline.statistics.cells import CellIndex, build_cells
 from gapline.statistics.means import check_horizons
 from gapline.statistics.ranking import rank_means
 
@@ -33,7 +32,7 @@ class Readings:
     """
 
     envelopes: Envelopes
-    cells: Cells
+    cells: CellIndex
     names: tuple[str, ...]
     kernels: tuple[Kernel, ...]
     references: tuple[Floats, ...]

@@ -109,7 +109,7 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.old and self.new and self.old != self.new)
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class ReplicatedPart(msgspec.Struct, frozen=True, kw_only=True):
     """The part of a package that was run again: everything where nothing is named."""
 
     arms: tuple[str, ...] = ()
@@ -130,13 +130,13 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
         return "; ".join(words)
 
 
-class Origin(msgspec.Struct, frozen=True, kw_only=True):
+class PackageOrigin(msgspec.Struct, frozen=True, kw_only=True):
     """The package that was run again, and which part of it."""
 
     name: str
     sha256: str
     swhid: str
-    part: Part = Part()
+    part: ReplicatedPart = ReplicatedPart()
 
     @property
     def identity(self) -> Identity:
@@ -167,7 +167,7 @@ class Replicated(msgspec.Struct, frozen=True, kw_only=True):
     campaign: str
     notes: tuple[str, ...] = ()
     alarms: tuple[str, ...] = ()
-    origin: Origin | None = None
+    origin: PackageOrigin | None = None
     schema: str = SCHEMA
 
     @property

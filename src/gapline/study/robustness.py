@@ -37,7 +37,7 @@ HORIZONS = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Choice:
+class VariedChoice:
     """One way to judge the arms: a pooled value per arm of which less is better."""
 
     factor: str
@@ -73,7 +73,7 @@ def robustness(
     *,
     contrasts: Sequence[tuple[str, str]],
     sweep: HorizonSweep,
-    transforms: Sequence[Choice] = (),
+    transforms: Sequence[VariedChoice] = (),
     left_out: Sequence[str] = (),
 ) -> Robustness:
     """Judge every contrast under every choice.
@@ -127,7 +127,7 @@ def describe(better: str | None, holds: int, total: int, flips: Sequence[tuple[s
     return f"{better} has the lower mean; the same order under {holds} of {total} choices{tail}"
 
 
-def _choices(readings: Readings, sweep: HorizonSweep) -> tuple[list[Choice], list[str]]:
+def _choices(readings: Readings, sweep: HorizonSweep) -> tuple[list[VariedChoice], list[str]]:
     choices, left_out = [], []
     for r, name in enumerate(readings.names):
         for k, kernel in enumerate(readings.kernels):
@@ -138,27 +138,27 @@ def _choices(readings: Readings, sweep: HorizonSweep) -> tuple[list[Choice], lis
             elif np.isnan(readings.scores[r][:, k]).any():
                 left_out.append(f"{label}: does not exist for every run")
             else:
-                choices.append(Choice("kernel", label, readings.pooled(r, k)))
+                choices.append(VariedChoice("kernel", label, readings.pooled(r, k)))
     choices += _weight_choices(readings, sweep)
     others = [rule for rule in Weighting if rule != readings.weighting]
-    choices += [Choice("weighting", f"{rule}-equal", readings.pooled(0, 0, rule)) for rule in others]
+    choices += [VariedChoice("weighting", f"{rule}-equal", readings.pooled(0, 0, rule)) for rule in others]
     for step in range(1, HORIZONS):
         choices += _horizon_choice(readings, sweep, sweep.horizon * step / HORIZONS, left_out)
     hits = np.isfinite(hitting_times(readings.envelopes, readings.references[0], GOALS, readings.tolerance))
     for k, goal in enumerate(GOALS):
         # Less is better in every choice, so the goal is judged by the share that missed it.
         missed = 1.0 - hits[:, k].astype(np.float64)
-        choices.append(Choice("goal", f"attainment of {goal:g}", readings.pool(missed)))
+        choices.append(VariedChoice("goal", f"attainment of {goal:g}", readings.pool(missed)))
     return choices, left_out
 
 
-def _horizon_choice(readings: Readings, sweep: HorizonSweep, horizon: float, left_out: list[str]) -> list[Choice]:
+def _horizon_choice(readings: Readings, sweep: HorizonSweep, horizon: float, left_out: list[str]) -> list[VariedChoice]:
     """Judge the arms at a shorter horizon under the declared weight; the sweep knows the uniform one exactly."""
     name = f"{horizon:g} {'of the horizon' if sweep.relative else 's'}"
     # The sweep is exact and already there; any other weight needs a new integral at each horizon.
     if readings.weight == "uniform":
         pooled = np.array([float(sweep.curves[arm].at(horizon)) for arm in readings.cells.arms])
-        return [Choice("horizon", name, pooled)]
+        return [VariedChoice("horizon", name, pooled)]
     shortened = shorten(readings.envelopes, horizon, relative=sweep.relative)
     weight = parse_weight(readings.weight)
     try:
@@ -166,7 +166,7 @@ def _horizon_choice(readings: Readings, sweep: HorizonSweep, horizon: float, lef
     except UsageError:
         left_out.append(f"horizon {name}: no weight of {weight.name} is left before it")
         return []
-    return [Choice("horizon", name, _integrate(readings, shortened, weight))]
+    return [VariedChoice("horizon", name, _integrate(readings, shortened, weight))]
 
 
 def _integrate(readings: Readings, envelopes: Envelopes, weight: TimeWeight) -> Floats:
@@ -190,20 +190,20 @@ def _steps_until(envelopes: Envelopes, ends: Floats) -> NDArray[np.int64]:
     return np.array(counts, np.int64)
 
 
-def _weight_choices(readings: Readings, sweep: HorizonSweep) -> list[Choice]:
+def _weight_choices(readings: Readings, sweep: HorizonSweep) -> list[VariedChoice]:
     """Judge the arms under logarithmic time."""
     envelopes = readings.envelopes
     shortest = float(envelopes.runs["horizon"].to_numpy().min())
     choices = []
     if readings.weight != "uniform":
-        choices.append(Choice("weight", "uniform", _integrate(readings, envelopes, parse_weight("uniform"))))
+        choices.append(VariedChoice("weight", "uniform", _integrate(readings, envelopes, parse_weight("uniform"))))
     for kind in KINDS:
         weights = [parse_weight(f"{kind}:{cutoff * shortest:g}") for cutoff in CUTOFFS]
         seconds = [weight.cutoff for weight in weights]
         pooled = log_weight_scores(
             envelopes, readings.references[0], readings.cells, sweep, readings.kernels[0], kind, seconds
         )
-        choices += [Choice("weight", weight.name, row) for weight, row in zip(weights, pooled, strict=True)]
+        choices += [VariedChoice("weight", weight.name, row) for weight, row in zip(weights, pooled, strict=True)]
     return choices
 
 

@@ -25,7 +25,7 @@ from gapline.scoring.kernels import Kernel
 from gapline.statistics.cells import finite_or_none
 from gapline.study import Study
 from gapline.study.readings import Readings, build_readings
-from gapline.study.robustness import Choice
+from gapline.study.robustness import VariedChoice
 from gapline.study.sensitivity import panel_signs, reversed_pairs
 
 # What is varied where a constant is declared and nobody says to what: nobody can say that it had to be this one.
@@ -69,7 +69,7 @@ class TransformSensitivity(Shown):
     reversals: tuple[TransformReversal, ...]
     unscored: tuple[Unscored, ...]
     notes: tuple[str, ...]
-    choices: tuple[Choice, ...]
+    choices: tuple[VariedChoice, ...]
     left_out: tuple[str, ...]
 
     def caption(self) -> str:
@@ -125,7 +125,7 @@ def transform_sensitivity(
         if read.unranked(0, 0):
             left_out.append(f"transform {name}: out of its envelope")
         else:
-            choices.append(Choice("transform", f"transform {name}", read.pooled(0, 0)))
+            choices.append(VariedChoice("transform", f"transform {name}", read.pooled(0, 0)))
     return TransformSensitivity(
         base=str(declared),
         kernel=kernel.name,

@@ -16,7 +16,7 @@ from gapline.campaign.campaign import Campaign, count_reasons
 from gapline.contract.tables import RUN_KEY, Reason, RunKey, VerdictCode
 from gapline.errors import TraceError, listing
 from gapline.text import counted
-from gapline.traces.candidates import Problems, Unreadable
+from gapline.traces.candidates import CandidateProblems, Unreadable
 from gapline.traces.columns import Dialect, mapping, option
 from gapline.traces.direction import with_notes
 from gapline.traces.time_units import FINER, IN_WORDS, in_seconds, unit_of_number, unit_of_text
@@ -34,7 +34,7 @@ _FIXES = {
 }
 
 
-def refuse_unreadable(problems: Problems) -> None:
+def refuse_unreadable(problems: CandidateProblems) -> None:
     """Refuse a table whose times, or whose objectives, are all something else than numbers."""
     for reason, what in ((Reason.TIME_NOT_A_NUMBER, "time"), (Reason.OBJECTIVE_NOT_A_NUMBER, "objective")):
         found = problems.unreadable.get(reason)
@@ -65,7 +65,7 @@ def _readable(found: Unreadable, what: str, source: str) -> str:
     return f"{columns} names another column; leave time and objective empty for a run that found nothing"
 
 
-def other_spellings(problems: Problems) -> list[str]:
+def other_spellings(problems: CandidateProblems) -> list[str]:
     """Return notes on cells of a table that are no numbers here, and would be if something was stated of them."""
     notes = []
     if any(_COMMA.search(message) for message in problems.messages):

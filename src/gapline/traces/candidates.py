@@ -51,7 +51,7 @@ class Unreadable(NamedTuple):
     cell: object
 
 
-class Problems:
+class CandidateProblems:
     """The first messages about cells that could not be used, and how many there were.
 
     `unit` says in words what times are numbers of. Of the candidates that were `judged`, each without the source's own
@@ -103,7 +103,7 @@ class Problems:
 
 
 def set_aside(
-    table: pl.DataFrame, places: NDArray[np.int64], broken: Mapping[int, Broken], problems: Problems
+    table: pl.DataFrame, places: NDArray[np.int64], broken: Mapping[int, Broken], problems: CandidateProblems
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Name rows that are not whole; return which rows stay, and which of these are no candidates to believe."""
     keys = table.select(name for name in RUN_KEY if name in table.columns)
@@ -141,7 +141,9 @@ class Candidates(NamedTuple):
     blank: NDArray[np.bool_]
 
 
-def read_candidates(table: pl.DataFrame, problems: Problems, cut: NDArray[np.bool_] | None = None) -> Candidates:
+def read_candidates(
+    table: pl.DataFrame, problems: CandidateProblems, cut: NDArray[np.bool_] | None = None
+) -> Candidates:
     """Read the candidates: their numbers, their verdicts and the reasons of those that cannot be used."""
     verdict = _parse_verdicts(table, problems)
     time, time_state = parse_numbers(table["time"])
@@ -256,7 +258,7 @@ def parse_numbers(cells: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.uin
     return (np.where(state == _GOOD, out, np.nan) if state.any() else out), state
 
 
-def _parse_verdicts(table: pl.DataFrame, problems: Problems) -> NDArray[np.uint8]:
+def _parse_verdicts(table: pl.DataFrame, problems: CandidateProblems) -> NDArray[np.uint8]:
     if "valid" not in table.columns:
         return np.full(table.height, VerdictCode.VALID, np.uint8)
     cells = table["valid"]

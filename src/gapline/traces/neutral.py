@@ -29,14 +29,14 @@ from gapline.traces.candidate_checks import (
     refuse_far_late,
     refuse_unreadable,
 )
-from gapline.traces.candidates import EVENTS, Problems, read_candidates, set_aside
+from gapline.traces.candidates import EVENTS, CandidateProblems, read_candidates, set_aside
 from gapline.traces.columns import PLAIN, Dialect, is_neutral, number_parts, number_seeds, shape_table
 from gapline.traces.direction import state_sense
 from gapline.traces.json_lines import OddLineError, frame_of_records, read_alike
 from gapline.traces.repeated_rows import Heads, Rows, find_equal, find_heads
 from gapline.traces.run_identity import (
-    Ladder,
     RowOrder,
+    RunLadder,
     plain_setting,
     read_attributes,
     read_keys,
@@ -169,7 +169,7 @@ def campaign_from_pieces(
 def _read_campaign(
     pieces: Iterable[Cells], source: str, known_runs: Sequence[int] | None, dialect: Dialect, one_run: bool
 ) -> Campaign:
-    problems = Problems(source, IN_WORDS[(dialect.time_unit or "s").removesuffix(FIRST)])
+    problems = CandidateProblems(source, IN_WORDS[(dialect.time_unit or "s").removesuffix(FIRST)])
     events = GrowingColumns()
     read = [_read_piece(piece, known_runs, problems, dialect, events) for piece in pieces]
     refuse_unreadable(problems)
@@ -286,7 +286,7 @@ class _Piece(NamedTuple):
 def _read_piece(
     piece: Cells,
     known_runs: Sequence[int] | None,
-    problems: "Problems",
+    problems: "CandidateProblems",
     dialect: Dialect,
     events: GrowingColumns,
 ) -> _Piece:
@@ -317,11 +317,11 @@ def _read_piece(
 
 def _split(
     extras: list[pl.Series], keys: pl.DataFrame, rows: Rows, events: GrowingColumns | None, source: str
-) -> Ladder:
+) -> RunLadder:
     """Tell runs apart that share a key; read alone tells their stamps, None where each run is known."""
     heads = pl.DataFrame(extras)
     if not varying(keys.hstack(heads), heads.columns):
-        return Ladder(keys["arm"])
+        return RunLadder(keys["arm"])
     # How often a setting changes, and where the time goes back: that only the rows themselves tell.
     stamps = None if events is None else events.whole("time")
     ladder = split_ladders(rows.expand(heads), rows.expand(keys), stamps, source=source)

@@ -46,7 +46,7 @@ class UnpackedPackage:
 
 
 @dataclass(slots=True)
-class _Taken:
+class _UnpackedFile:
     """What was found of a member while it was read."""
 
     sha256: str
@@ -164,7 +164,7 @@ def file_mark(path: Path) -> tuple[int, ...]:
 
 def _take(
     path: Path, folder: Path, only: Callable[[str], bool], *, read: Callable[[str], bool] = lambda _: True
-) -> dict[str, _Taken]:
+) -> dict[str, _UnpackedFile]:
     """Go through the members once: digests of all that are read, and files of those that are wanted."""
     with open_package(path) as package:
         _refuse_no_package(path, package.files)
@@ -184,7 +184,7 @@ def _make_folders(folder: Path, files: list[PackedFile], only: Callable[[str], b
         (folder / name).mkdir(parents=True, exist_ok=True)
 
 
-def _take_one(file: PackedFile, pieces: Iterator[bytes], place: Path | None) -> _Taken:
+def _take_one(file: PackedFile, pieces: Iterator[bytes], place: Path | None) -> _UnpackedFile:
     digest = hashlib.sha256()
     # git chose SHA-1; what is verified is the sha256 beside it.
     blob = hashlib.sha1(b"blob %d\0" % file.size, usedforsecurity=False)
@@ -194,7 +194,7 @@ def _take_one(file: PackedFile, pieces: Iterator[bytes], place: Path | None) -> 
             blob.update(piece)
             if target is not None:
                 _write(target, piece, file.size)
-    return _Taken(f"sha256:{digest.hexdigest()}", blob.digest(), file.executable)
+    return _UnpackedFile(f"sha256:{digest.hexdigest()}", blob.digest(), file.executable)
 
 
 def _create(place: Path, *, executable: bool) -> BinaryIO:

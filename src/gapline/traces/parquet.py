@@ -27,7 +27,7 @@ _PIPE = 1 << 20
 _DEADLY = "one that ends the program which reads it: it is damaged, or takes more memory than {most:,} bytes"
 
 
-class Reader(subprocess.Popen[bytes]):
+class ParquetReader(subprocess.Popen[bytes]):
     """A process that reads files, and the socket through which it is given them."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class Reader(subprocess.Popen[bytes]):
 
 
 # One waits for the next file.
-waiting: list[Reader] = []
+waiting: list[ParquetReader] = []
 
 
 @atexit.register
@@ -75,14 +75,14 @@ def _end_waiting() -> None:
         waiting.pop().end()
 
 
-def _take_reader() -> Reader | None:
+def _take_reader() -> ParquetReader | None:
     """Return a process that has nothing else to do, None where none may be started."""
     while waiting:
         # A forked child must not write into the pipes of its parent.
         if (reader := waiting.pop()).owner == os.getpid():
             return reader
     try:
-        return Reader()
+        return ParquetReader()
     except OSError:
         return None
 
@@ -108,7 +108,7 @@ def read_columnar(file: BinaryIO, *, form: str, source: str) -> Iterator[pl.Data
         raise _no_trace(source, form, said or _DEADLY.format(most=most))
 
 
-def _answers(reader: Reader, file: BinaryIO, form: str, most: int) -> Generator[pl.DataFrame, None, str | None]:
+def _answers(reader: ParquetReader, file: BinaryIO, form: str, most: int) -> Generator[pl.DataFrame, None, str | None]:
     """Yield the tables that the other process sends; return what it says at the end, None where it ended instead."""
     # Handed over as it is, and not through a pipe: what is open here is read there.
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):

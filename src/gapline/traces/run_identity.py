@@ -13,7 +13,7 @@ from gapline.contract.number_limits import EXACT, INTEGER
 from gapline.contract.tables import CARRIED, RUN_KEY, RUN_RECORD, TRACE_DETAILS, RunKey, VerdictCode
 from gapline.errors import TraceError, listing
 from gapline.text import counted
-from gapline.traces.candidates import NUMBER, Problems, as_text, not_exact
+from gapline.traces.candidates import NUMBER, CandidateProblems, as_text, not_exact
 from gapline.traces.columns import Dialect, mapping, option
 from gapline.traces.direction import check_direction, with_notes
 from gapline.traces.repeated_rows import Rows
@@ -138,7 +138,7 @@ _BACK_IN_TIME = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Ladder:
+class RunLadder:
     """The arm of each row with its settings in the name, what to leave out, and what to say of all or of the split."""
 
     arm: pl.Series
@@ -159,7 +159,9 @@ def plain_setting(cells: pl.Series) -> pl.Series:
     return cells if numbers.null_count() > cells.null_count() else numbers
 
 
-def split_ladders(extras: pl.DataFrame, keys: pl.DataFrame, time: NDArray[np.float64] | None, *, source: str) -> Ladder:
+def split_ladders(
+    extras: pl.DataFrame, keys: pl.DataFrame, time: NDArray[np.float64] | None, *, source: str
+) -> RunLadder:
     """Tell the runs apart that share arm, instance and seed (`keys`) and differ in a further column (`extras`).
 
     `time` is the stamp of each row, NaN where it has none; None where every column is known to belong to the runs.
@@ -172,7 +174,7 @@ def split_ladders(extras: pl.DataFrame, keys: pl.DataFrame, time: NDArray[np.flo
     rows = keys.hstack(extras)
     several = varying(rows, extras.columns)
     if not several:
-        return Ladder(keys["arm"])
+        return RunLadder(keys["arm"])
     left_out, notes, settings = [], [], []
     for name in several:
         inside = rows.select(*RUN_KEY, name).filter(pl.col(name).is_not_null() & _varies(name))
@@ -189,11 +191,11 @@ def split_ladders(extras: pl.DataFrame, keys: pl.DataFrame, time: NDArray[np.flo
         else:
             settings.append(name)
     if not settings:
-        return Ladder(keys["arm"], tuple(left_out), tuple(notes))
+        return RunLadder(keys["arm"], tuple(left_out), tuple(notes))
     if time is not None:
         _refuse_doubtful(rows, settings, time, source)
     arm, note = name_settings(rows, settings, source=source)
-    return Ladder(arm, tuple(left_out), tuple(notes), note)
+    return RunLadder(arm, tuple(left_out), tuple(notes), note)
 
 
 def name_settings(rows: pl.DataFrame, settings: list[str], *, source: str) -> tuple[pl.Series, str]:
@@ -283,7 +285,7 @@ def _refuse_doubtful(rows: pl.DataFrame, settings: list[str], time: NDArray[np.f
     )
 
 
-def read_keys(table: pl.DataFrame, rows: Rows, problems: Problems) -> pl.DataFrame:
+def read_keys(table: pl.DataFrame, rows: Rows, problems: CandidateProblems) -> pl.DataFrame:
     """Read arm, instance and seed; a row without them belongs to no run, and that is an error."""
     arm, instance = (as_text(table[name]) for name in ("arm", "instance"))
     seed_cells = table["seed"]
@@ -313,7 +315,7 @@ def read_keys(table: pl.DataFrame, rows: Rows, problems: Problems) -> pl.DataFra
 
 
 def read_attributes(
-    table: pl.DataFrame, run: NDArray[np.int32], runs: pl.DataFrame, rows: Rows, problems: Problems
+    table: pl.DataFrame, run: NDArray[np.int32], runs: pl.DataFrame, rows: Rows, problems: CandidateProblems
 ) -> pl.DataFrame:
     """Read what a run has once: panel, horizon, status and any further column."""
     names = [name for name in table.columns if name not in RUN_KEY]
@@ -344,7 +346,7 @@ def read_attributes(
     return runs
 
 
-def _run_number(values: pl.Series, name: str, cells: pl.Series, rows: Rows, problems: Problems) -> pl.Series:
+def _run_number(values: pl.Series, name: str, cells: pl.Series, rows: Rows, problems: CandidateProblems) -> pl.Series:
     if values.dtype.is_numeric() or values.dtype in (pl.Null, pl.Boolean):
         return _finite(values.cast(pl.Float64, strict=False), name, problems)
     if values.dtype != pl.String:
@@ -363,7 +365,7 @@ def _run_number(values: pl.Series, name: str, cells: pl.Series, rows: Rows, prob
     return _finite(stripped.cast(pl.Float64, strict=False), name, problems)
 
 
-def _finite(values: pl.Series, name: str, problems: Problems) -> pl.Series:
+def _finite(values: pl.Series, name: str, problems: CandidateProblems) -> pl.Series:
     """Refuse an infinite number; NaN is how some frames write that there is none."""
     # A horizon is judged with its run, which the error then names.
     if name != "horizon" and (endless := values.filter(values.is_infinite().fill_null(False))).len():

@@ -13,7 +13,7 @@ from gapline.errors import TraceError
 from gapline.logs.events import EventList
 from gapline.logs.lines import shown
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader, SourceReference
-from gapline.logs.readers.info_index import Block, index_writer, read_blocks
+from gapline.logs.readers.info_index import IndexBlock, index_writer, read_blocks
 
 SHIFT_NOTE = "COCO logs the value minus the optimum: the reference is 0, and a shift must be declared to score it"
 LEFT_OUT_NOTE = "COCO's tables of restarts (.rdat) and of recommendations (.mdat) are no part of a trace: left out"
@@ -57,7 +57,7 @@ def read(log: LogFile) -> Found:
     return found
 
 
-def _read_runs(log: LogFile, found: Found, block: Block, seen: dict[str, int]) -> None:
+def _read_runs(log: LogFile, found: Found, block: IndexBlock, seen: dict[str, int]) -> None:
     facts, table, runs, where = block
     function, dimension = facts.get("funcId", "?"), facts.get("DIM", "?")
     stem = str(PurePosixPath(table).with_suffix("")) if table else ""

@@ -36,7 +36,7 @@ class _Progress(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Solve:
+class _CpSatSolve:
     version: str | None = None
     instance: str | None = None
     has_objective: bool = True
@@ -66,15 +66,15 @@ def _read(log: LogFile) -> Found:
     alone. The summary's objective is one more candidate, at the stated wall time, where it is better than the last.
     """
     found = Found()
-    solves: list[_Solve] = []
+    solves: list[_CpSatSolve] = []
     lines = log.lines()
     for number, line in lines:
         if line.startswith(_START):
-            solves.append(_Solve())
+            solves.append(_CpSatSolve())
         if not solves:
             if not _EVENT.match(line):
                 continue
-            solves.append(_Solve())
+            solves.append(_CpSatSolve())
         if number == lines.torn_at and _is_cut(solves[-1], line):
             # `best:21` cut to `best:2` is another value, and a value that lost its range looks like a proven one.
             found.refuse_torn(f"{log.path}:{number}", line)
@@ -91,12 +91,12 @@ def _read(log: LogFile) -> Found:
     return found.numbered("solve")
 
 
-def _is_cut(solve: _Solve, line: str) -> bool:
+def _is_cut(solve: _CpSatSolve, line: str) -> bool:
     """Say whether a last line without a line end may lack a part of a number."""
     return (line.startswith("#") and not line.startswith("#Done")) or (solve.in_summary and not line[-1:].isalpha())
 
 
-def _read_line(solve: _Solve, line: str, where: str) -> None:
+def _read_line(solve: _CpSatSolve, line: str, where: str) -> None:
     if line.startswith("#"):
         if event := _EVENT.match(line):
             _read_event(solve, *event.groups(), where=where)
@@ -122,7 +122,7 @@ def _read_line(solve: _Solve, line: str, where: str) -> None:
         solve.stated.setdefault(name[:40], value.strip()[:60])
 
 
-def _read_event(solve: _Solve, kind: str, digits: str, unit: str, rest: str, *, where: str) -> None:
+def _read_event(solve: _CpSatSolve, kind: str, digits: str, unit: str, rest: str, *, where: str) -> None:
     time = float(digits) * _UNITS[unit]
     solve.resolution = max(solve.resolution, _UNITS[unit] * 10.0 ** -len(digits.partition(".")[2]))
     solve.latest = max(solve.latest, time)
@@ -144,7 +144,7 @@ def _read_event(solve: _Solve, kind: str, digits: str, unit: str, rest: str, *, 
     solve.progress.append(_Progress(where, kind == "Bound", time, best[1] if best else None, low, high))
 
 
-def _finish(solve: _Solve, found: Found, log: LogFile, *, is_last: bool) -> FoundRun:
+def _finish(solve: _CpSatSolve, found: Found, log: LogFile, *, is_last: bool) -> FoundRun:
     sense = _sense(solve)
     events = EventList(found.problems)
     for line in solve.progress:
@@ -185,7 +185,7 @@ def _finish(solve: _Solve, found: Found, log: LogFile, *, is_last: bool) -> Foun
     )
 
 
-def _sense(solve: _Solve) -> str | None:
+def _sense(solve: _CpSatSolve) -> str | None:
     if solve.up != solve.down:
         return "max" if solve.up > solve.down else "min"
     if len(solve.bests) > 1 and solve.bests[0] != solve.bests[-1]:
@@ -196,7 +196,7 @@ def _sense(solve: _Solve) -> str | None:
     return "max" if bound > objective else "min"
 
 
-def _status(solve: _Solve, end: float | None, *, cut: bool) -> str:
+def _status(solve: _CpSatSolve, end: float | None, *, cut: bool) -> str:
     stated = solve.stated.get("status")
     if stated is None or cut:
         return RunStatus.KILLED

@@ -57,7 +57,7 @@ def _looks_like(_path: str, head: bytes) -> bool:
 
 
 @dataclass(slots=True)
-class _Section:
+class _LogSection:
     """One run of a file: the events of its rows, and its header lines, the integral line after its rows included."""
 
     events: EventList
@@ -81,9 +81,9 @@ def _read(log: LogFile) -> Found:
     return found.numbered()
 
 
-def _sections(log: LogFile, found: Found) -> Iterator[_Section]:
+def _sections(log: LogFile, found: Found) -> Iterator[_LogSection]:
     """Cut a file into runs, block by block."""
-    current, line, in_rows = _Section(EventList(found.problems)), 1, False
+    current, line, in_rows = _LogSection(EventList(found.problems)), 1, False
     for block in log.blocks():
         at = 0
         while at < len(block):
@@ -99,7 +99,7 @@ def _sections(log: LogFile, found: Found) -> Iterator[_Section]:
                     name = key.strip().lower()
                     if current.ends_before(name):
                         yield current
-                        current = _Section(EventList(found.problems))
+                        current = _LogSection(EventList(found.problems))
                     # A number that the file's end cut short is not the number that was meant.
                     if whole:
                         current.header[name] = (line + offset - 1, value.strip())
@@ -107,7 +107,7 @@ def _sections(log: LogFile, found: Found) -> Iterator[_Section]:
                 in_rows = table >= 0
                 if in_rows and current.has_table:
                     yield current
-                    current = _Section(EventList(found.problems))
+                    current = _LogSection(EventList(found.problems))
                 current.has_table |= in_rows
             line += block.count(b"\n", at, end)
             at = end
@@ -129,7 +129,7 @@ def _end_of_rows(block: bytes, at: int) -> int:
     return len(block) if stop is None else stop.start() + 1
 
 
-def _read_section(section: _Section, path: str, found: Found) -> FoundRun:
+def _read_section(section: _LogSection, path: str, found: Found) -> FoundRun:
     header = section.header
     instance = header["instance"][1] if "instance" in header else None
     horizon = _number(header, "standardized time limit", path, found)

@@ -31,7 +31,7 @@ def _looks_like(_path: str, head: bytes) -> bool:
 
 
 @dataclass(slots=True)
-class _Solve:
+class _HexalySolve:
     """The solve that is being read: its header facts and its events."""
 
     events: EventList
@@ -69,7 +69,7 @@ class _Solve:
 
 def _read(log: LogFile) -> Found:
     found = Found()
-    solve = _Solve(EventList(found.problems))
+    solve = _HexalySolve(EventList(found.problems))
     lines = log.lines()
     banner: dict[str, str] = {}
     for number, text in lines:
@@ -80,7 +80,7 @@ def _read(log: LogFile) -> Found:
         is_over = solve.has_events or solve.ended or (solve.started and text.startswith("Model:"))
         if is_over and text.startswith(("Model:", "[objective direction")):
             _close(found, solve, log.path, banner)
-            solve = _Solve(EventList(found.problems))
+            solve = _HexalySolve(EventList(found.problems))
         if match := _EVENT.match(text):
             if number == lines.torn_at:
                 found.refuse_torn(where, text)
@@ -100,7 +100,7 @@ def _read(log: LogFile) -> Found:
     return found.numbered()
 
 
-def _add_event(solve: _Solve, stamp: str, rest: str, where: str) -> None:
+def _add_event(solve: _HexalySolve, stamp: str, rest: str, where: str) -> None:
     solve.has_events = True
     # The search has begun, and there is nothing to count yet.
     if rest.lower().startswith(("no feasible", "infeas", "n/a")):
@@ -111,7 +111,7 @@ def _add_event(solve: _Solve, stamp: str, rest: str, where: str) -> None:
     solve.levels.add([float("nan") if value is None else value for value in values])
 
 
-def _close(found: Found, solve: _Solve, path: str, banner: dict[str, str]) -> None:
+def _close(found: Found, solve: _HexalySolve, path: str, banner: dict[str, str]) -> None:
     directions = {word for word in solve.directions if word in ("min", "max")}
     if len(directions) > 1:
         raise TraceError(

@@ -26,7 +26,7 @@ class IndexedRun(NamedTuple):
     evaluations: int | None
 
 
-class Block(NamedTuple):
+class IndexBlock(NamedTuple):
     """What an index says of the runs in one table, and where it says so."""
 
     facts: dict[str, str]
@@ -49,7 +49,7 @@ def index_writer(head: bytes) -> str | None:
     return "iohprofiler" if _OF_IOH.search(line[1]) else "coco"
 
 
-def read_blocks(log: LogFile, found: Found) -> Iterator[Block]:
+def read_blocks(log: LogFile, found: Found) -> Iterator[IndexBlock]:
     """Yield the blocks of an index; what is no run is a problem of `found`."""
     facts: dict[str, str] = {}
     # Not `lines`, which cuts long ones: a thousand runs of one table stand in one line.
@@ -72,4 +72,4 @@ def read_blocks(log: LogFile, found: Found) -> Iterator[Block]:
                 runs.append(IndexedRun(int(match[1]), int(match[2]) if match[2] else None))
             elif entry.strip():
                 found.refuse(where, "a run such as 1:500|2.3e-09", entry)
-        yield Block(facts, table.strip().replace("\\", "/"), runs, where)
+        yield IndexBlock(facts, table.strip().replace("\\", "/"), runs, where)

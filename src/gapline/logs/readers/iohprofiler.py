@@ -14,7 +14,7 @@ from gapline.logs.events import EventList
 from gapline.logs.lines import shown
 from gapline.logs.loose_json import as_float, as_name, decode_json
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader
-from gapline.logs.readers.info_index import Block, index_writer, read_blocks
+from gapline.logs.readers.info_index import IndexBlock, index_writer, read_blocks
 
 _INDEX = re.compile(rb'\s*\{.{0,65536}?"(?:scenarios|function_id)"\s*:', re.DOTALL)
 _HEADER = re.compile(rb'(?:"function evaluation"|evaluations)[ \t]')
@@ -88,7 +88,7 @@ def _read_older(log: LogFile, found: Found, seen: dict[str, int]) -> None:
         hint = "--format coco" if blocks else None
         raise TraceError(f"{log.path}: expected an index of IOHprofiler, got {got}", hint=hint)
     # An algorithm that was started again appends: two blocks, one table, its runs one behind the other.
-    tables: dict[str, list[Block]] = {}
+    tables: dict[str, list[IndexBlock]] = {}
     for block in blocks:
         tables.setdefault(block.table, []).append(block)
     for table, sharing in tables.items():

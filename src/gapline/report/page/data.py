@@ -24,8 +24,7 @@ from gapline.report.writers.terminal import short_names
 from gapline.scoring.kernels import kernel_range, parse_kernel
 from gapline.scoring.moments import log_start
 from gapline.scoring.run_references import reference_column
-from gapline.statistics.cells import TIE, build_cells, finite_or_none
-from gapline.statistics.cells import CellIndex as Cells
+from gapline.statistics.cells import TIE, CellIndex, build_cells, finite_or_none
 from gapline.statistics.estimate import method_words
 from gapline.statistics.intervals import generator_start
 from gapline.statistics.means import check_horizons
@@ -103,7 +102,7 @@ def page_data(study: Study, *, log_time: bool = False, most: float = math.inf) -
     return PageData(head, {"runs": encode.compress_json(table), "steps": text, "others": others.encode()})
 
 
-def page_document(study: Study, cells: Cells, /) -> dict[str, Any]:
+def page_document(study: Study, cells: CellIndex, /) -> dict[str, Any]:
     """Return what the page is told at once: names, choices, and what Python computed for the declared one.
 
     Units, snapshots and the axis of logarithmic time, and with the steps their clock and blocks, are the caller's.
@@ -262,7 +261,7 @@ def _bands(frame: pl.DataFrame | None) -> dict[str, dict[str, list[float]]]:
     }
 
 
-def _runs_table(runs: pl.DataFrame, cells: Cells, order: Integers, beside: Others) -> dict[str, Any]:
+def _runs_table(runs: pl.DataFrame, cells: CellIndex, order: Integers, beside: Others) -> dict[str, Any]:
     """Return the runs, ordered by unit, as columns; carried columns as texts that are stored once each."""
     table: dict[str, Any] = {
         "arm": cells.arm[order].tolist(),

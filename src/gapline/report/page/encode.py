@@ -16,7 +16,7 @@ from gapline.envelope.passes import bring
 from gapline.files.scratch_arrays import scratch_array, spans
 from gapline.native.slices import AT_ONCE, side_by_side, step_groups
 from gapline.scoring.kernels import Kernel
-from gapline.statistics.cells import CellIndex as Cells
+from gapline.statistics.cells import CellIndex
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -184,7 +184,7 @@ class Piece(NamedTuple):
 class Steps:
     """The steps of all runs, in the order of the units; runs of one unit lie together."""
 
-    def __init__(self, envelopes: Envelopes, cells: Cells, order: Integers) -> None:
+    def __init__(self, envelopes: Envelopes, cells: CellIndex, order: Integers) -> None:
         ordered = bring(envelopes.select(order.tolist()))
         self.signed = envelopes.scale.signed
         self.horizon = ordered.runs["horizon"].to_numpy()

@@ -19,8 +19,7 @@ from gapline.scoring.moments import log_start, moments_of_both
 from gapline.scoring.run_references import reference_column
 from gapline.scoring.scores import Scores, goal_name
 from gapline.scoring.weighting import Weighting, run_weights
-from gapline.statistics.cells import CellIndex as Cells
-from gapline.statistics.cells import build_cells, sign
+from gapline.statistics.cells import CellIndex, build_cells, sign
 from gapline.statistics.means import summarise
 from gapline.study import Study
 
@@ -186,7 +185,7 @@ def stored_data(study: Study, *, log_time: bool = False) -> PageData:
     return PageData(head, {"stored": encode.compress_json(stored)})
 
 
-def choose_units(study: Study, cells: Cells) -> PageUnits:
+def choose_units(study: Study, cells: CellIndex) -> PageUnits:
     """Choose the instances on which the compared arms differ most, and the panels with the most instances."""
     per_row = len(cells.arms) * len(study.kernels) * len(study.references)
     compared = [k for k, arm in enumerate(cells.arms) if arm in (study.ranked_arms or study.tier_one)]
@@ -203,7 +202,7 @@ def _largest(values: Floats, most: int) -> Integers:
     return np.sort(np.argsort(-values, kind="stable")[:most])
 
 
-def page_pairs(study: Study, cells: Cells) -> list[tuple[int, int]]:
+def page_pairs(study: Study, cells: CellIndex) -> list[tuple[int, int]]:
     """Return the pairs of arms that the page can show, by number: those that were tested first."""
     numbers = {arm: k for k, arm in enumerate(cells.arms)}
     if study.contrasts is not None and study.contrasts.frame.height:
@@ -235,7 +234,7 @@ def arm_numbers(study: Study, /) -> dict[str, Any]:
     return found
 
 
-def panel_numbers(study: Study, cells: Cells, chosen: Integers, /) -> dict[str, Any]:
+def panel_numbers(study: Study, cells: CellIndex, chosen: Integers, /) -> dict[str, Any]:
     """Return, for the chosen panels, instances, empty runs, and means: reference → kernel → arm → panel."""
     size = len(cells.panels)
 
@@ -263,7 +262,7 @@ def panel_numbers(study: Study, cells: Cells, chosen: Integers, /) -> dict[str, 
     }
 
 
-def unit_numbers(study: Study, cells: Cells, chosen: Integers, /) -> dict[str, Any]:
+def unit_numbers(study: Study, cells: CellIndex, chosen: Integers, /) -> dict[str, Any]:
     """Return, for the chosen instances, what each arm did on them: arm → instance, scores by reference and kernel."""
     frame = study.scores[0].frame
     filled = (frame["steps"] > 0).to_numpy()
@@ -285,7 +284,7 @@ def unit_numbers(study: Study, cells: Cells, chosen: Integers, /) -> dict[str, A
     }
 
 
-def pair_numbers(study: Study, cells: Cells, pairs: Sequence[tuple[int, int]], /) -> dict[str, Any]:
+def pair_numbers(study: Study, cells: CellIndex, pairs: Sequence[tuple[int, int]], /) -> dict[str, Any]:
     """Return, for each pair, the difference of means over the instances that both have, and who wins on how many."""
     counts = cells.counts()
     values: dict[str, list[Any]] = {rule.value: [[] for _ in study.scores] for rule in list(Weighting)}
@@ -329,7 +328,7 @@ def _wins(means: Floats, counts: Floats, a: int, b: int) -> list[int]:
     return [int((signs < 0).sum()), int((signs == 0).sum()), int((signs > 0).sum())]
 
 
-def _instance_means(cells: Cells, scores: Scores, kernel: str) -> Floats:
+def _instance_means(cells: CellIndex, scores: Scores, kernel: str) -> Floats:
     """Return, arms × instances, the mean over seeds; NaN where there is no run, or a run without a score."""
     return cells.instance_means(scores.frame[kernel].fill_null(np.nan).to_numpy())
 

@@ -13,7 +13,7 @@ from gapline.report.table import text_table
 from gapline.report.tables.contrasts import comparison_table
 from gapline.report.writers.markdown import plain, to_markdown
 from gapline.study.comparison import Comparison, Judged
-from gapline.study.gate import NO_SOLUTION, POWER, Gate, Question, no_spread_words
+from gapline.study.gate import NO_SOLUTION, POWER, Gate, GateQuestion, no_spread_words
 from gapline.terminal import visible
 from gapline.text import counted, printable
 
@@ -82,11 +82,11 @@ def suggestion_line(gate: Gate, /) -> str:
     if gate.suggested is None:
         return "suggestion: none, since nothing can be judged"
     finds = {
-        Question.WORSE: "finds one that is worse by twice that",
-        Question.NON_INFERIOR: "passes one that does not differ",
-        Question.SUPERIOR: "passes one that is better by twice that",
+        GateQuestion.WORSE: "finds one that is worse by twice that",
+        GateQuestion.NON_INFERIOR: "passes one that does not differ",
+        GateQuestion.SUPERIOR: "passes one that is better by twice that",
     }
-    asked = Question(gate.question)
+    asked = GateQuestion(gate.question)
     return (
         f"suggestion: --{asked.option} {gate.suggested:.2g} {finds[asked]} in {POWER:.0%}; a smaller limit needs more "
         "instances (`gapline plan`)"
@@ -146,7 +146,7 @@ def gate_name(judged: Judged, /) -> str | None:
     'fail-unless-non-inferior'
     """
     gate = judged.gate
-    return None if gate is None else f"--{Question(gate.question).option} {gate.limit:g}"
+    return None if gate is None else f"--{GateQuestion(gate.question).option} {gate.limit:g}"
 
 
 def outcome(judged: Judged, /) -> str:
