@@ -73,7 +73,7 @@ def test_a_socket_is_refused(tmp_path, monkeypatch):
 OTHER_READS = {
     "traces/parquet_process.py", "logs/unfinished_import.py", "files/process_start.py", "files/memory.py",
     "campaign/remote.py", "files/scratch_arrays.py", "report/page/seal.py", "process/cgroup.py", "process/machine.py",
-    "process/tree.py", "executors/worker_requirements.py", "executors/submitit_cluster.py", "solvers/protocol.py",
+    "process/tree.py", "executors/worker_requirements.py", "executors/submitit_cluster.py",
     "solvers/jsprit.py", "solvers/cpsat.py", "testing/adapter.py", "package/crate.py", "journal/claims.py",
     "journal/unclosed_recordings.py",
 }  # fmt: skip

@@ -38,7 +38,7 @@ class PathPattern:
     """A pattern such as `{arm}/{instance}-s{seed}.log`, matched against the tail of each path; `*` is anything.
 
     >>> PathPattern.parse("{arm}/{instance}-s{seed}.log").match("runs/hgs/X-n101-k25-s7.log.gz")
-    Identity(arm='hgs', instance='X-n101-k25', seed=7, panel=None)
+    LogIdentity(arm='hgs', instance='X-n101-k25', seed=7, panel=None)
     """
 
     text: str

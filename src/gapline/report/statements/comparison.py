@@ -142,7 +142,7 @@ def _detectable_line(judged: Judged) -> str:
 def gate_name(judged: Judged, /) -> str | None:
     """Return the gate as it was asked for.
 
-    >>> Question("non-inferior").option
+    >>> GateQuestion("non-inferior").option
     'fail-unless-non-inferior'
     """
     gate = judged.gate
