@@ -44,7 +44,7 @@ def locked(path: Path) -> Iterator[int]:
 
 
 def append_whole(file: int, line: bytes) -> None:
-    """Append a line to a locked file and sync it to disk; on failure remove the partial line, which would corrupt it."""
+    """Append a line to a locked file and sync it to disk; after a failure, truncate the file to its former size."""
     size = os.fstat(file).st_size
     rest = memoryview(line)
     try:
