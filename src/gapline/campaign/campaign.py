@@ -212,7 +212,7 @@ class Campaign(Shown):
         begins, ends = first[order], (first + count)[order]
         # Ends increase with the beginnings, except for empty runs, which end where they begin.
         reach = np.maximum.accumulate(ends)
-        # An empty run may begin where the last part ends.
+        # The start of an empty run may be the end of the last part.
         owner = np.minimum(np.searchsorted(edges, begins, "right") - 1, len(edges) - 2)
         low = 0
         while low < len(order):

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 SENSES = ("min", "max")
 _FACTOR = re.compile(r"x([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)")
-# One for all, or one per instance.
+# One sense for all instances, or one per instance.
 Senses = str | Mapping[str, str] | None
 
 
@@ -48,7 +48,7 @@ class Scale:
 
     @property
     def hierarchical(self) -> bool:
-        """Whether objectives are scalarised from two components; then all of them are."""
+        """Whether objectives are scalarised from two components; this holds for all instances or for none."""
         return self.default.hierarchical
 
     @property
@@ -65,7 +65,7 @@ class Scale:
 
     @property
     def keeps(self) -> bool:
-        """Whether every objective is scored as it was captured."""
+        """Whether every objective is scored without a transform."""
         return self.uniform and self.default.keeps and not self.hierarchical
 
     def of(self, instance: str) -> Transform:

@@ -306,7 +306,7 @@ def manifest_parts(folder: Path, manifest: dict[str, Any]) -> dict[str, _PartEnt
         parts = msgspec.convert(manifest, _Parts).parts
     except msgspec.ValidationError as error:
         raise TraceError(f"{folder / MANIFEST}: expected a list of parts, got {error}", hint=ANEW) from None
-    # A name is looked up in this directory alone, whatever a manifest says.
+    # Only names of parts are accepted, so a manifest cannot name a folder outside this directory.
     if not parts or not all(map(is_part, parts)):
         said = listing(repr(name) for name in parts if not is_part(name)) or "none"
         raise TraceError(f"{folder / MANIFEST}: expected parts named part-0000 and so on, got {said}", hint=ANEW)
@@ -318,7 +318,7 @@ def verify_campaign(folder: Path, manifest: dict[str, Any]) -> None:
     check_seal(folder, manifest)
     stated = check_manifest(folder, manifest).files
     differing = [f"{name}: expected a digest in {MANIFEST}, got none" for name in _NEEDED if name not in stated]
-    # A name is looked up in this directory alone, whatever a manifest says.
+    # Only the known file names are opened, so a manifest cannot name a file outside this directory.
     differing += [f"{name!r}: expected a file of a campaign" for name in sorted(stated.keys() - OUR_FILES)]
     known = [name for name in stated if name in OUR_FILES]
     # Hashing releases the GIL: use one thread per core, each for a file.

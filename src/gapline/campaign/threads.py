@@ -28,7 +28,7 @@ def in_slices(
     """
     threads = threads or thread_count()
     total = int(weights.sum()) + each * len(weights)
-    # Below this a thread costs more than it saves.
+    # With less work, a thread costs more than it saves.
     if threads == 1 or len(weights) < 2 * threads or total < 50_000:
         slices = [(0, len(weights))]
         work(0, len(weights))

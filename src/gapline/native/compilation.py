@@ -83,7 +83,7 @@ def _take(folder: Path) -> int | None:
                 time.sleep(_AGAIN)
                 continue
         except OSError:
-            # Some network file systems have no locks.
+            # Some network file systems do not support locks.
             pass
         else:
             return handle

@@ -196,7 +196,7 @@ def _count_moves(moved: np.ufunc, objective: NDArray[np.float64], counts: Intege
     found = np.empty(len(objective), np.bool_)
     moved(objective[1:], objective[:-1], out=found[1:])
     starts = np.cumsum(counts) - counts
-    # The first candidate of a run has none before it.
+    # The first candidate of a run has no predecessor.
     found[starts] = False
     if np.count_nonzero(found) * _DENSE > len(found):
         return np.add.reduceat(found, starts, dtype=np.int64)

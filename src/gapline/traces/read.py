@@ -1,4 +1,4 @@
-"""`gapline.read`: a trace file, a campaign or study directory, a frame, records, or several of them."""
+"""`gapline.read`: read a trace file, a campaign or study directory, a frame, records, or several of them."""
 
 from collections.abc import Sequence
 from dataclasses import replace

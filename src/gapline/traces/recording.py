@@ -82,7 +82,7 @@ class Trace:
 
     @property
     def is_open(self) -> bool:
-        """Whether the run is still being recorded, in this process."""
+        """Whether this process is still recording the run."""
         return self._file is not None and self._forks == _forks
 
     @property
