@@ -1,1 +1,1 @@
-"""`Campaign`: what the solvers said, in memory and on disk."""
+"""`Campaign`: the captured candidates of every run, in memory and on disk."""

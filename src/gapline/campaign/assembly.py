@@ -1,4 +1,4 @@
-"""From loose events to a `Campaign`: runs ordered by key, events ordered by time, everything counted."""
+"""Assemble a `Campaign` from unordered events: runs sorted by key, events sorted by time, problems counted."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,13 +16,16 @@ from gapline.contract.tables import RUN_KEY, RUNS, Reason, RunStatus, VerdictCod
 from gapline.errors import TraceError
 from gapline.files.scratch_arrays import scratch_array
 
-# Events of a run from which on it may stay where it is.
+# Average events per run from which `in_place` leaves runs where they are.
 _LONG = 64
 
 
 @dataclass(slots=True)
 class RunTrace:
-    """One run as a reader found it: its events in any order (NaN where there is no number), `carried` run columns."""
+    """One run as a reader found it.
+
+    Events are in any order, with NaN for a missing number; `carried` holds further columns of the runs table.
+    """
 
     time: Any
     objective: Any
@@ -61,7 +64,7 @@ def campaign_from_traces(
         values = [getattr(t, name) for t in everything]
         if name == "reason" or (name in OPTIONAL_COLUMNS and all(value is None for value in values)):
             continue
-        # A source without verdicts has the solver's word alone.
+        # A source without verdicts was not checked: every candidate counts as valid.
         blank: Any = VerdictCode.VALID if name == "verdict" else np.nan
         pieces = [
             np.full(size, blank, dtype) if value is None else np.asarray(value, dtype)
@@ -91,11 +94,11 @@ def assemble(
     out_of_order: Callable[..., None] | None = None,
     in_place: bool = False,
 ) -> Campaign:
-    """Order runs by key and events by time, reject and count.
+    """Sort runs by key and events by time, reject unusable events and count the rest.
 
-    Event k belongs to row `run[k]` of `runs`. Before the events of a run are sorted by time, `out_of_order` is called
-    with the run of each event and the columns, both in the order of the source. With `in_place`, long runs that are
-    whole stay where they are, in whatever order: nothing has to be moved.
+    Event k belongs to row `run[k]` of `runs`. Before events are sorted by time, `out_of_order` is called with the run
+    of each event and the columns, both in the order of the source. With `in_place`, long runs whose events are
+    contiguous keep their position, in any order of runs: no event is moved.
     """
     order = runs.select(RUN_KEY).with_row_index("_row").sort(RUN_KEY)["_row"].to_numpy()
     # Half the memory of 64 bits, and no campaign has two billion runs.
@@ -106,28 +109,28 @@ def assemble(
     codes, names = _reject_unusable(columns, codes, names)
 
     time = columns["time"]
-    # No comparison with NaN is true: what has none sorts last inside its run, which is where `Campaign` wants it.
+    # No comparison with NaN is true, so an event without a time stamp sorts last in its run, as `Campaign` expects.
     starts = _starts_of_blocks(run)
     falls = np.flatnonzero(~(time[1:] >= time[:-1]))
     falls = falls[run[falls + 1] == run[falls]]
-    # Counted before sorting: afterwards nothing shows that the source was out of order.
+    # Count before sorting: afterwards the order of the source is lost.
     unordered = int(np.count_nonzero(time[falls + 1] < time[falls]))
     blocks = run[starts]
     in_order = bool(np.all(blocks[1:] >= blocks[:-1]))
     whole = in_place and len(blocks) * _LONG <= size and len(np.unique(blocks)) == len(blocks)
-    # Most sources are in order already: sorting a large trace costs more than reading it.
+    # Most sources are already in order, and sorting a large trace costs more than reading it.
     if len(falls) or not (in_order or whole):
         told = None if out_of_order is None else partial(out_of_order, columns=dict(columns))
         places = _sort(run, starts, time, backwards=len(falls) > 0, out_of_order=told)
         del told
         codes = None if codes is None else _take(codes, places)
-        # One after the other: what is out of order is let go of as soon as it is in order.
+        # One column at a time: each unsorted column is freed as soon as its sorted copy exists.
         del time
         columns = {name: _take(columns.pop(name), places) for name in list(columns)}
         run = _take(run, places)
         starts = _starts_of_blocks(run)
     time, objective, verdict = columns["time"], columns["objective"], columns["verdict"]
-    # Counted, not removed: a candidate that stands twice changes no envelope, but it may mean a log read twice.
+    # Counted, not removed: a duplicate candidate changes no envelope, but may mean that a log was read twice.
     twice = np.flatnonzero(time[1:] == time[:-1])
     twice = twice[run[twice + 1] == run[twice]]
     duplicate = int(np.count_nonzero(objective[twice + 1] == objective[twice]))
@@ -137,7 +140,7 @@ def assemble(
     table = runs[order].with_columns(count=pl.Series(count), first=pl.Series(first))
     endless = pl.Series([np.inf] * table.height, dtype=pl.Float64)
     horizon = table.get_column("horizon", default=endless).cast(pl.Float64).fill_null(np.inf).to_numpy()
-    # Mostly no verdict is that of a bound, and there is no need to look at each.
+    # Usually no event is a bound; the maximum shows this without a mask.
     is_candidate = verdict != VerdictCode.BOUND if size and verdict.max() >= VerdictCode.BOUND else None
     own = run if is_candidate is None else run[is_candidate]
     if codes is not None and codes.any():
@@ -164,7 +167,7 @@ def assemble(
 
 
 def _starts_of_blocks(run: NDArray[Any]) -> NDArray[np.int64]:
-    """Return where each block of events of one run begins."""
+    """Return the start of each block of consecutive events of one run."""
     return np.concatenate(([0], np.flatnonzero(run[1:] != run[:-1]) + 1))[: len(run)]
 
 
@@ -176,15 +179,15 @@ def _sort(
     backwards: bool,
     out_of_order: Callable[[NDArray[np.int32]], None] | None,
 ) -> NDArray[np.int64]:
-    """Return the places of the events, whose blocks begin at `starts`, by run and time.
+    """Return the indices that sort events by run and time; their blocks begin at `starts`.
 
-    `backwards` says that time goes back inside of some block.
+    `backwards` says that time decreases, or is missing, inside some block.
     """
     ends = np.append(starts[1:], len(run))
     order = _sort_stably(run[starts])
     starts, ends = starts[order], ends[order]
     again = run[starts[1:]] == run[starts[:-1]]
-    # A block that begins before the one before it ended: then the events themselves have to be sorted.
+    # If a block of a run starts before its previous block ends, the events themselves have to be sorted.
     if backwards or np.any(again & ~(time[starts[1:]] >= time[ends[:-1] - 1])):
         if out_of_order is not None:
             out_of_order(run)
@@ -201,7 +204,7 @@ def _count_late(
     run: NDArray[Any],
     is_candidate: NDArray[np.bool_] | None,
 ) -> int:
-    # Mostly the last stamp of all is not: then there is no need to look at each.
+    # Usually even the last time stamp is not late; then the single events need not be compared.
     if not len(time) or time.max() <= horizon.min():
         return 0
     late = time > horizon[run]
@@ -209,12 +212,15 @@ def _count_late(
 
 
 def _take(column: NDArray[Any], places: NDArray[np.int64]) -> NDArray[Any]:
-    # "clip" writes into the target: else the result would be held beside it.
+    # Any other mode than "clip" buffers the result in memory before it is written to `out`.
     return np.take(column, places, out=scratch_array(len(places), column.dtype), mode="clip")
 
 
 def _sort_stably(numbers: NDArray[Any]) -> NDArray[np.int64]:
-    """Sort numbers of 0 or more; NumPy goes through 16 bits in one pass each, and through 32 in many."""
+    """Return the stable order of nonnegative integers.
+
+    NumPy uses a radix sort for 16-bit integers, which is much faster than its sort of 32-bit integers.
+    """
     order = np.argsort((numbers & 0xFFFF).astype(np.uint16), kind="stable")
     if len(numbers) and int(numbers.max()) > 0xFFFF:
         order = order[np.argsort((numbers >> 16)[order].astype(np.uint16), kind="stable")]
@@ -227,7 +233,7 @@ def _encode_reasons(
     if reasons is None:
         return None, ("",)
     series = pl.Series(reasons, dtype=pl.String).fill_null("")
-    # The commonest reasons keep their names; what a solver words anew for every candidate is pooled.
+    # The most frequent reasons keep their names; texts that differ per candidate are pooled.
     by_count = series.value_counts(sort=True, name="n")[series.name or ""].to_list()
     kept = sorted(name for name in by_count[:MOST_REASONS] if name)
     names = ("", *kept, OTHER_REASON) if len(by_count) > MOST_REASONS else ("", *kept)
@@ -236,8 +242,8 @@ def _encode_reasons(
 
 
 def _is_within(column: NDArray[np.float64], least: float) -> bool:
-    """Say whether all numbers are finite and none is below the least."""
-    # Where there is a NaN, it is both the least and the greatest, and no comparison with it is true.
+    """Say whether all numbers are finite and at least `least`."""
+    # If the column contains a NaN, its min and max are NaN, and every comparison with them is false.
     return bool(least <= column.min() and column.max() < np.inf)
 
 
@@ -246,7 +252,7 @@ def _reject_unusable(
     codes: NDArray[np.uint8] | None,
     names: tuple[str, ...],
 ) -> tuple[NDArray[np.uint8] | None, tuple[str, ...]]:
-    """Turn candidates whose stamp or objective is no usable number into counted rejections."""
+    """Mark candidates with an unusable time stamp or objective as invalid, with a reason."""
     time, objective = columns["time"], columns["objective"]
     if not len(time):
         return codes, names
@@ -260,7 +266,7 @@ def _reject_unusable(
         ((verdict != VerdictCode.INVALID) & (time < 0), Reason.TIME_NEGATIVE),
         (accepted & ~np.isfinite(objective), Reason.OBJECTIVE_NOT_FINITE),
     )
-    # In this order: the first rule that fits gives the reason, and a candidate is counted once.
+    # The first rule that applies gives the reason, so that each candidate is counted once.
     for bad, reason in rules:
         fresh = bad & (verdict != VerdictCode.INVALID)
         if fresh.any():
@@ -269,7 +275,7 @@ def _reject_unusable(
             codes = np.zeros(len(time), np.uint8) if codes is None else codes.copy()
             codes[fresh] = names.index(reason.value)
             verdict[fresh] = VerdictCode.INVALID
-    # An infinite stamp is no stamp: NaN stands last in its run, where a sentinel would pose as a late candidate.
+    # An infinite time stamp is a missing one. NaN sorts last in its run; infinity would count as a late candidate.
     if np.isinf(time).any():
         columns["time"] = np.where(np.isinf(time), np.nan, time)
     return codes, names

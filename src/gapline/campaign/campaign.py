@@ -1,4 +1,4 @@
-"""`Campaign`: what the solvers said, before anybody judged it."""
+"""`Campaign`: the captured candidates of every run, before scoring."""
 
 import hashlib
 from collections import Counter
@@ -22,10 +22,10 @@ from gapline.errors import TraceError, UsageError, listing
 from gapline.files.scratch_arrays import spans
 from gapline.text import as_patterns, matches, meant
 
-# A column in parts is read like an array, run by run; passes over all of it go through `Campaign.pieces`.
+# An array or a `PartedColumn`. Both can be indexed by run; passes over a whole column go through `Campaign.pieces`.
 Column = NDArray[Any]
 
-# How a recording without an end counts, by what became of its process (the column `unclosed`).
+# How a recording that was never closed counts, by the state of its process (the column `unclosed`).
 UNCLOSED = {
     "gone": "recording never closed and its process gone: counts as killed, its last incumbent held to the horizon",
     "alive": "recording still open after its horizon, its process alive: counts as it was at the horizon",
@@ -42,34 +42,34 @@ OPTIONAL_COLUMNS: dict[str, type[np.generic]] = {
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Campaign(Shown):
-    """Every run of an experiment and everything its solvers emitted.
+    """Every run of an experiment with everything that its solvers reported.
 
     Parameters
     ----------
     runs
-        One row per run: arm, instance, panel, seed, horizon (null where the source states none), status, and the
-        slice `first:first+count` of the candidate columns. A run that captured nothing is a row with count 0.
+        One row per run: arm, instance, panel, seed, horizon (null if the source does not give one), status, and the
+        slice `first:first+count` of the candidate columns. A run without candidates has a row with count 0.
     time, objective, verdict
-        The candidates, sorted by time inside each run. An event without a usable stamp has time NaN, stands last in
-        its run and is always invalid. An invalid candidate needs no objective.
+        The candidates, sorted by time within each run. An event without a usable time stamp has time NaN, comes last
+        in its run and is always invalid. An invalid candidate needs no objective.
     claimed, reason, bound, primary, secondary
         Optional: the solver's own objective, the code of the rejection (an index into `reasons`), the dual bound known
-        at that moment (NaN where none), and the two components of a hierarchical objective.
+        at that moment (NaN if unknown), and the two components of a hierarchical objective.
     reasons
         Names of the rejection codes; code 0 means that no reason was given.
     facts
-        What the source declares of the whole campaign: `checker`, `objective`, `sense`, …
+        What the source declares for the whole campaign: `checker`, `objective`, `sense`, …
     interrupted
-        Cells that were begun and never ran to the end: attempts were cut short by us or the operator, none is whole.
-        They are no runs and have no row.
+        Cells that started but never finished: gapline or the operator cut every attempt short. They are not runs and
+        have no row.
     running
-        Cells that somebody worked on when the journals were read: not yet whole, so no runs and no rows either.
+        Cells that were still running when the journals were read. They are not runs yet and have no row.
     origin
-        The campaign directory that the columns are mapped from, where they are.
+        The campaign directory that the columns are mapped from, if any.
     files
-        Per part of the columns, the files that they are mapped from, as they were when they were opened.
+        Per part of the columns, the mapped files and their state when they were opened.
     known
-        What is known of the names in `runs`; of no use where they have been replaced.
+        Cached numbering of the names in `runs`; not used once `runs` was replaced.
     """
 
     runs: pl.DataFrame
@@ -163,17 +163,17 @@ class Campaign(Shown):
         return self.runs.height
 
     def to_polars(self) -> pl.DataFrame:
-        """Return the table of runs; the candidates lie in `time`, `objective` and `verdict`."""
+        """Return the table of runs; the candidates are in `time`, `objective` and `verdict`."""
         return self.runs
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a one-line summary."""
         arms, instances = self.runs["arm"].n_unique(), self.runs["instance"].n_unique()
         return f"{len(self):,} runs of {arms} arms on {instances} instances, {self.candidates:,} candidates"
 
     @property
     def candidates(self) -> int:
-        """Captured events that belong to the runs at hand."""
+        """Number of captured events that belong to the rows of `runs`."""
         return int(self.runs["count"].sum())
 
     @property
@@ -188,10 +188,10 @@ class Campaign(Shown):
         return {name: column for name in names if (column := getattr(self, name)) is not None}
 
     def pieces(self, most: int | None = None) -> Iterator[tuple[NDArray[np.int64], Self]]:
-        """Yield the campaign piece by piece: the rows of its runs, and these runs with plain columns, not copied.
+        """Yield the campaign in pieces: the row numbers of some runs, and a campaign of these runs with plain columns.
 
-        The columns of a piece span at most `most` candidates, or one run that has more, and never two parts. The files
-        of a piece are looked at before it is handed out, and all of them after the last one.
+        Columns are not copied. A piece spans at most `most` candidates, or one run that has more, and never two parts.
+        The files of a piece are checked before it is yielded, and all files after the last piece.
 
         >>> runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 9, "trace": [(1, 5.0), (2, 4.0)]}
         ...         for s in (1, 2)]
@@ -207,12 +207,12 @@ class Campaign(Shown):
             return
         in_order = bool(np.all(first[1:] >= first[:-1]))
         order = np.arange(len(first)) if in_order else np.argsort(first, kind="stable")
-        # Put in order once, and not piece by piece.
+        # Sort once, not for each piece.
         runs = self.runs if in_order else self.runs[order]
         begins, ends = first[order], (first + count)[order]
-        # Ends rise with the beginnings, but for empty runs, whose end is their beginning.
+        # Ends increase with the beginnings, except for empty runs, which end where they begin.
         reach = np.maximum.accumulate(ends)
-        # An empty run may begin where the last part ends.
+        # The start of an empty run may be the end of the last part.
         owner = np.minimum(np.searchsorted(edges, begins, "right") - 1, len(edges) - 2)
         low = 0
         while low < len(order):
@@ -224,7 +224,7 @@ class Campaign(Shown):
             start, stop = int(begins[low]), int(ends[low:high].max())
             files = self.files[owner[low] : owner[low] + 1]
             check_mapped(files)
-            # Only what a part does not have is made here; what is mapped is contiguous.
+            # This copies only the blank columns that a part lacks; mapped columns are already contiguous.
             here: dict[str, Any] = {name: np.ascontiguousarray(c[start:stop]) for name, c in self.columns.items()}
             table = runs[low:high].with_columns(first=pl.Series(begins[low:high] - start, dtype=pl.Int64))
             yield rows, replace(self, runs=table, files=files, origin=None, **here)
@@ -232,20 +232,20 @@ class Campaign(Shown):
         self.check_files()
 
     def check_files(self) -> None:
-        """Look whether the files that the columns are mapped from are as they were when they were opened.
+        """Check that the files that the columns are mapped from have not changed since they were opened.
 
-        To read beyond the end of a file that somebody has cut ends the process: whoever goes over mapped columns asks
-        before and after.
+        Reading past the end of a mapped file that was truncated kills the process, so call this before and after every
+        pass over mapped columns.
 
         Raises
         ------
         IntegrityError
-            With the name of a file that is gone, was cut or was changed.
+            When a file was removed, truncated or changed; the message names it.
         """
         check_mapped(self.files)
 
     def notes(self) -> list[str]:
-        """Return what its source has to say: of the whole, then of runs at hand, with their number where not all."""
+        """Return the notes of the source: first those on the whole campaign, then those on some or all of its runs."""
         cells = self.runs["import_notes"].drop_nulls() if "import_notes" in self.runs.columns else ()
         counts = Counter(note for cell in cells for note in cell.split("\n"))
         if "unclosed" in self.runs.columns:
@@ -270,7 +270,7 @@ class Campaign(Shown):
         Each pattern has to match some run.
         """
         keep = pl.lit(True)
-        # Cells without a run: those that were cut short, and those that somebody works on.
+        # Cells without a run: interrupted ones and those still running.
         begun = {"interrupted": self.interrupted, "running": self.running}
         asked = []
 
@@ -283,7 +283,7 @@ class Campaign(Shown):
                 matched = self._matching(name, wanted)
                 keep = keep & pl.col(name).is_in(matched)
                 if name == "panel":
-                    # A cell without a run has no panel of its own: it stays with the runs on its instance.
+                    # A cell without a run has no panel: it goes with the runs on its instance.
                     there = set(self.runs.filter(pl.col("panel").is_in(matched))["instance"])
                     keep_begun(lambda key, there=there: key.instance in there)  # type: ignore[misc]
                 else:
@@ -299,7 +299,7 @@ class Campaign(Shown):
         return replace(self, runs=kept, interrupted=begun["interrupted"], running=begun["running"])
 
     def _matching(self, name: str, patterns: Sequence[str], *, option: str | None = None) -> list[str]:
-        """Return the values of a column of the runs that match one of the patterns; each has to match something."""
+        """Return the values of a column of `runs` that match a pattern; each pattern has to match some value."""
         present = sorted(self.runs[name].unique().to_list())
         for pattern in patterns:
             if not any(matches(value, [pattern]) for value in present):
@@ -310,7 +310,7 @@ class Campaign(Shown):
     def negate(self, arms: str | Sequence[str], /) -> Self:
         """Return the campaign with the objectives and bounds of some arms negated, for sources that report -z.
 
-        The sense of their runs turns too, where they state one, and every output says what was negated.
+        If their runs state a sense, it is reversed too. Every output names the negated arms.
 
         >>> runs = [{"arm": "a", "instance": "i", "seed": 1, "horizon": 9, "trace": [(0.5, -12.0)]}]
         >>> Campaign.from_runs(runs).negate("a").objective.tolist()
@@ -331,11 +331,11 @@ class Campaign(Shown):
         return replace(self, runs=runs, diagnostics=diagnostics, origin=origin, **columns)
 
     def digest(self) -> str:
-        """Return the sha256 of the content: runs, columns and declared facts, whatever the files look like."""
+        """Return the sha256 of the content (runs, columns and declared facts), independent of the files' layout."""
         # Slices follow from the counts; rows are hashed in the order of the run keys, so file order does not matter.
         order = self.runs.sort(RUN_KEY)
         names = sorted(set(self.runs.columns) - {"first", "import_notes"})
-        # The counts are in the table, so the bytes of the columns that follow can be cut in one way only.
+        # The counts are hashed with the table, so the bytes of the columns can be split among runs in one way only.
         state = hashlib.sha256(msgspec.json.encode([names, sorted(self.facts.items())]))
         if self.interrupted:
             state.update(msgspec.json.encode(["interrupted", *sorted(self.interrupted)]))
@@ -358,7 +358,7 @@ class Campaign(Shown):
         return "sha256:" + state.hexdigest()
 
     def compact(self) -> Self:
-        """Return a campaign whose columns are arrays that hold the candidates of its runs alone, in their order."""
+        """Return a campaign whose columns are plain arrays with only the candidates of its runs, in their order."""
         runs = packed_runs(self)
         if runs is self.runs and not isinstance(self.time, PartedColumn):
             return self
@@ -377,15 +377,15 @@ class Campaign(Shown):
 
 
 def _turned(before: Sequence[str], arms: Sequence[str]) -> tuple[str, ...]:
-    """Return the arms that are negated in all: one that is negated twice is not."""
+    """Return the arms that are negated in total; negating an arm twice restores it."""
     return tuple(sorted(set(before) ^ set(arms)))
 
 
 def packed_runs(campaign: Campaign) -> pl.DataFrame:
-    """Return the runs with their slices one behind the other: the table itself where they are, and nothing is left."""
+    """Return the runs with contiguous slices; the same table if they already cover the columns contiguously."""
     first, count = campaign.runs["first"].to_numpy(), campaign.runs["count"].to_numpy()
     expected = np.concatenate(([0], np.cumsum(count)[:-1])) if len(count) else count
-    # Where an empty run of a plain campaign begins is nobody's business; of parts it depends on their order.
+    # The start of an empty run does not matter in a plain campaign; with parts it decides which part the run is in.
     anywhere = (count == 0) & (not isinstance(campaign.time, PartedColumn))
     if len(campaign.time) == int(count.sum()) and bool(np.all((first == expected) | anywhere)):
         return campaign.runs
@@ -393,7 +393,7 @@ def packed_runs(campaign: Campaign) -> pl.DataFrame:
 
 
 def slices_of(runs: pl.DataFrame, most: int = 1 << 20) -> Iterator[tuple[int, int]]:
-    """Yield the slices of candidates that runs have, in their order: neighbours in one, and none longer than `most`.
+    """Yield the candidate slices of runs, in their order; adjacent ones are merged, and none is longer than `most`.
 
     >>> list(slices_of(pl.DataFrame({"first": [4, 0, 2, 7], "count": [3, 2, 2, 0]})))
     [(4, 7), (0, 4)]
@@ -408,7 +408,7 @@ def slices_of(runs: pl.DataFrame, most: int = 1 << 20) -> Iterator[tuple[int, in
 
 
 def _json_list(pieces: Iterable[list[Any]]) -> Iterator[bytes]:
-    """Yield a JSON list in pieces: as objects, or as one text, it is larger than what it is taken of."""
+    """Yield a JSON list in pieces, because the whole list or text would take more memory than the column."""
     yield b"["
     for number, piece in enumerate(pieces):
         yield (b"," if number else b"") + msgspec.json.encode(piece)[1:-1]
@@ -416,7 +416,7 @@ def _json_list(pieces: Iterable[list[Any]]) -> Iterator[bytes]:
 
 
 def _as_column(name: str, column: Column) -> Column:
-    """Give a column its dtype and make the view read-only, copying only where the dtype is another one."""
+    """Return a read-only view of a column with the dtype of its name; copy only if the dtype differs."""
     dtype = (REQUIRED_COLUMNS | OPTIONAL_COLUMNS)[name]
     if isinstance(column, PartedColumn):
         return column if column.dtype == dtype else _as_column(name, np.asarray(column))
@@ -428,14 +428,14 @@ def _as_column(name: str, column: Column) -> Column:
 
 
 def _check_codes(verdict: Column, reason: Column | None, reasons: Sequence[str]) -> None:
-    """Refuse codes that nobody has given a meaning to."""
+    """Refuse unknown verdict and reason codes."""
     for name, column, known in (("verdict", verdict, len(VerdictCode)), ("reason", reason, len(reasons))):
         if column is not None and len(column) and (highest := int(column.max())) >= known:
             raise TraceError(f"{name}: expected codes below {known}, got {highest}")
 
 
 def count_codes(column: Column, code: int) -> int:
-    """Count the entries of a column of codes that are this one."""
+    """Count the entries of a column that equal `code`."""
     return sum(int(np.count_nonzero(column[span] == code)) for span in spans(len(column)))
 
 
@@ -444,7 +444,7 @@ def count_reasons(verdict: Column, reason: Column | None, reasons: Sequence[str]
     counts = np.zeros(len(reasons), np.int64)
     for span in spans(len(verdict)):
         here = verdict[span]
-        # Mostly nothing is invalid, which the least of the codes says.
+        # Usually no candidate is invalid; the minimum shows it, because INVALID is the lowest code.
         if here.min() != VerdictCode.INVALID:
             continue
         invalid = here == VerdictCode.INVALID

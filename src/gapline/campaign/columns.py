@@ -1,4 +1,4 @@
-"""The candidate columns of a campaign: in one array or in several files, mapped, multiplied by a factor per run."""
+"""Candidate columns of a campaign: concatenated from several files, memory-mapped, or multiplied by run."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,8 +20,8 @@ Integers = NDArray[np.int64]
 class PartedColumn:
     """Several arrays read as one, without copying them.
 
-    A slice inside one part is a view of it, as each run's is; one that crosses parts, and `np.asarray` of the whole, is
-    a copy. Nothing can be written.
+    A slice within one part, such as that of a run, is a view; a slice across parts, and `np.asarray` of the whole, is
+    a copy. The column is read-only.
 
     >>> column = PartedColumn([np.array([1.0, 2.0]), np.array([3.0])])
     >>> len(column), float(column[2]), column[0:2].tolist(), column[1:3].tolist(), column[np.array([2, 0])].tolist()
@@ -43,12 +43,12 @@ class PartedColumn:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all parts."""
+        """The number of bytes in all parts."""
         return len(self) * self.dtype.itemsize
 
     @property
     def shape(self) -> tuple[int]:
-        """The length, as an array states it."""
+        """The shape, as of a one-dimensional array."""
         return (len(self),)
 
     def max(self) -> Any:
@@ -97,12 +97,12 @@ class PartedColumn:
 
 
 def part_edges(column: "NDArray[Any] | PartedColumn") -> Integers:
-    """Return where the parts of a column begin and end: 0 and its length, where it is one array."""
+    """Return the offsets of the parts of a column and its end; for a plain array, 0 and its length."""
     return column.offsets if isinstance(column, PartedColumn) else np.array([0, len(column)], np.int64)
 
 
 class MappedFile(NamedTuple):
-    """A file, and how one tells that it is still the same; links to it do not count."""
+    """A file with the status that identifies its content; the number of hard links is ignored."""
 
     path: Path
     device: int
@@ -112,12 +112,12 @@ class MappedFile(NamedTuple):
 
     @classmethod
     def of(cls, path: Path, found: os.stat_result) -> "MappedFile":
-        """Remember a file as its status says it is."""
+        """Build the record of a file from its status."""
         return cls(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
 def check_mapped(parts: Iterable[Iterable[MappedFile]]) -> None:
-    """Look at every file again; the first that is gone, was cut or was changed is an `IntegrityError`."""
+    """Check every file again; raise `IntegrityError` for the first that was removed, truncated or changed."""
     for file in (file for part in parts for file in part):
         try:
             found = MappedFile.of(file.path, file.path.stat())
@@ -134,7 +134,7 @@ def _changed(message: str) -> IntegrityError:
 
 
 def multiplied(column: Any, runs: pl.DataFrame, factors: pl.Series) -> Any:
-    """Return a copy of a column with the candidates of each run multiplied by its factor; in a scratch file if large.
+    """Return a copy of a column, on scratch storage if large, with each run's candidates multiplied by its factor.
 
     >>> import numpy as np
     >>> runs = pl.DataFrame({"first": [0, 1], "count": [1, 2]})
@@ -153,10 +153,10 @@ def multiplied(column: Any, runs: pl.DataFrame, factors: pl.Series) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A campaign directory as it was when it was opened, and what was done to its columns since.
+    """The campaign directory that was opened, and the changes made to its columns since.
 
-    `seal` is that of its manifest; `negated` are arms whose objectives count with the other sign; times are multiplied
-    by the column `time_scale` of the runs where `scaled` says so.
+    `seal` is the seal of its manifest; `negated` are the arms whose objectives were negated; `scaled` says whether the
+    times were multiplied by the column `time_scale` of the runs.
     """
 
     directory: str

@@ -1,4 +1,4 @@
-"""What a reader read, and what it could not."""
+"""Counts of what a reader read and of what it could not read."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -12,10 +12,10 @@ MOST_PROBLEMS = 100
 
 @dataclass(frozen=True, slots=True)
 class Diagnostics:
-    """Counts that come back with every campaign; `problems` holds the first of `problem_count` messages.
+    """Counts that every campaign carries; `problems` holds the first of `problem_count` messages.
 
-    Of journals, each thing under its own name: `superseded` attempts, which do not count because another one does, by
-    why; processes that solvers `left_behind`; events `over_cap`, which are in no journal.
+    From journals: attempts `superseded` by another attempt of the same run, by reason; processes that solvers
+    `left_behind`; events `over_cap`, which were not journaled.
     """
 
     sources: tuple[str, ...] = ()
@@ -35,12 +35,12 @@ class Diagnostics:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        # They name paths, which may be no text, and go into files that hold text alone.
+        # These texts name paths, which may not be valid Unicode, and are written to files that must be.
         for name in ("sources", "problems", "notes"):
             object.__setattr__(self, name, tuple(map(writable, getattr(self, name))))
 
     def retold(self, change: Callable[[str], str]) -> "Diagnostics":
-        """Return the same counts with the texts changed that name files."""
+        """Return the same counts, with `change` applied to the texts that name files."""
         return replace(
             self,
             sources=tuple(map(change, self.sources)),
@@ -50,20 +50,20 @@ class Diagnostics:
 
     @property
     def rejected_count(self) -> int:
-        """Candidates with verdict invalid, whatever the reason."""
+        """Number of candidates with verdict invalid, for any reason."""
         return sum(self.rejected.values())
 
     def __add__(self, other: "Diagnostics") -> "Diagnostics":
         mappings = ("rejected", "superseded")
         added = {name: getattr(self, name) + getattr(other, name) for name in self.__slots__ if name not in mappings}
         added |= {name: dict(Counter(getattr(self, name)) + Counter(getattr(other, name))) for name in mappings}
-        # Counts add up; of problems the first ones are kept, and a note that both parts have is said once.
+        # Counts add up; only the first problems are kept, and a note that both parts have is kept once.
         added["problems"] = added["problems"][:MOST_PROBLEMS]
         added["notes"] = tuple(dict.fromkeys(added["notes"]))
         return Diagnostics(**added)
 
     def attempts_document(self) -> dict[str, Any]:
-        """Return what is said of attempts, for JSON, under the same names in every command."""
+        """Return the counts of attempts for JSON, under the same names in every command."""
         return {
             "superseded": sum(self.superseded.values()),
             "superseded_because": dict(self.superseded),
@@ -72,7 +72,7 @@ class Diagnostics:
         }
 
     def lines(self) -> list[str]:
-        """Return the counts in words, one line each, zero counts left out except runs and candidates."""
+        """Return the counts as text, one line each; zero counts are left out, except runs and candidates."""
         lines = [f"{self.runs:,} runs, {self.empty:,} of them without a candidate; {self.candidates:,} candidates"]
         if self.rejected:
             each = ", ".join(f"{reason} {count:,}" for reason, count in sorted(self.rejected.items()))

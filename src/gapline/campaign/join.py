@@ -1,4 +1,4 @@
-"""Campaigns with disjoint runs read as one: their tables are put together, their columns stay where they are."""
+"""Join campaigns with disjoint runs: their tables are concatenated, their columns are not copied."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,17 +17,17 @@ from gapline.errors import TraceError, listing
 from gapline.files.scratch_arrays import scratch_array, spans
 from gapline.text import counted
 
-# Codes are bytes; some are left for the reasons that a reader adds itself.
+# Codes are bytes; the remaining ones are for reasons that gapline adds itself.
 MOST_REASONS = 240
 OTHER_REASON = "other reasons"
 
 
 def join_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
-    """Put campaigns with disjoint runs into one, in the order of the run keys, and copy no column but codes of reasons.
+    """Join campaigns with disjoint runs, sorted by run key; no column but the reason codes is copied.
 
-    Runs that clash, or facts that differ, are listed and refused. A cell that was interrupted in one and ran to the end
-    in another is a run, and a recording that never closed gives way to another one of the same run. What is said of a
-    whole campaign is written to each of its runs.
+    Duplicate runs and conflicting facts are refused with an error that lists them. A cell that was interrupted in one
+    campaign and finished in another is a run, and a recording that was never closed is superseded by another one of the
+    same run. Notes on a whole campaign are copied to each of its runs.
     """
     if len(campaigns) == 1:
         return campaigns[0]
@@ -48,11 +48,11 @@ def join_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
         for name in names
     }
     tables = [_with_its_notes(campaign).runs for campaign in campaigns]
-    # Where somebody has filtered the runs, the columns hold more than their candidates.
+    # The runs may have been filtered; then the columns hold more than their candidates.
     try:
         rows = complete_runs(joined_runs(tables, [len(one.time) for one in campaigns]), candidates=None)
     except TraceError:
-        # It is seen there that some run stands twice, but not that it comes from two sources.
+        # `complete_runs` finds duplicate runs, but cannot say that they come from two sources.
         if twins := twin_runs(pl.concat([campaign.runs.select(RUN_KEY) for campaign in campaigns])):
             raise TraceError(
                 f"merge: expected disjoint runs, got {len(twins)} in more than one source: {listing(twins)}",
@@ -80,7 +80,7 @@ def join_campaigns(campaigns: Sequence[Campaign]) -> Campaign:
 
 
 def without_superseded(campaigns: Sequence[Campaign]) -> list[Campaign]:
-    """Leave out recordings that never closed where another campaign has the run: closed, or begun before."""
+    """Leave out recordings that were never closed if another campaign has a closed or an earlier one of the run."""
     if not any("unclosed" in campaign.runs.columns for campaign in campaigns):
         return list(campaigns)
     tables = [
@@ -94,7 +94,7 @@ def without_superseded(campaigns: Sequence[Campaign]) -> list[Campaign]:
         )
         for place, campaign in enumerate(campaigns)
     ]
-    # Of several the one that was begun first counts, whatever the order of the files.
+    # Of several open recordings, the one that started first counts, whatever the order of the files.
     ranked = pl.concat(tables).sort("unclosed", "started", nulls_last=True, maintain_order=True)
     later = ranked.filter(pl.col("unclosed") & ~pl.struct(RUN_KEY).is_first_distinct())
     if not later.height:
@@ -117,7 +117,7 @@ def _superseded_note(number: int) -> tuple[str, ...]:
 
 
 def join_tables(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Put tables one below the other; a column that one does not have is null there."""
+    """Concatenate tables vertically; a column that a table lacks is null there."""
     try:
         return pl.concat(tables, how="diagonal_relaxed")
     except pl.exceptions.PolarsError as error:
@@ -127,34 +127,34 @@ def join_tables(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
 def joined_runs(
     tables: Sequence[pl.DataFrame], sizes: Sequence[int], identities: pl.DataFrame | None = None
 ) -> pl.DataFrame:
-    """Return runs tables as one, sorted by run; `first` counts from the beginning of the first one's columns.
+    """Concatenate runs tables and sort them by run; `first` is shifted to the concatenated columns.
 
     Parameters
     ----------
     sizes
-        How many candidates the columns of each have.
+        Number of candidates in the columns of each table.
     identities
-        Columns that take the place of theirs, one row per run in the order of the tables.
+        Columns that replace those of the tables, one row per run in the order of the tables.
     """
     table = join_tables(tables)
     offsets = np.repeat(np.cumsum([0, *sizes[:-1]]), [part.height for part in tables])
     named = () if identities is None else identities.iter_columns()
     table = table.with_columns(*named, first=pl.col("first") + pl.Series(offsets))
     table = table.with_columns(pl.col(n).cast(t) for n, t in CARRIED.items() if n in table.columns)
-    # A column that no file stated would read as "every stamp is exact, and we know it".
+    # A `resolution` column without values would mean that every time stamp is known to be exact.
     if "resolution" in table.columns and table["resolution"].null_count() == table.height:
         table = table.drop("resolution")
     return table.sort(RUN_KEY, maintain_order=True)
 
 
 def join_reasons(campaigns: Sequence[Campaign]) -> tuple[tuple[str, ...], list[list[int]]]:
-    """Return the reasons of all, and per campaign which of them each of its codes stands for."""
+    """Return the reasons of all campaigns, and for each campaign the joined code of each of its codes."""
     reasons = {"": 0}
     codes: list[list[int]] = []
     for campaign in campaigns:
         own = []
         for reason in campaign.reasons if campaign.reason is not None else ():
-            # A code is a byte: reasons beyond those are counted together.
+            # A code is a byte: reasons beyond the limit are pooled.
             kept = reason if reason in reasons or len(reasons) < MOST_REASONS else OTHER_REASON
             own.append(reasons.setdefault(kept, len(reasons)))
         codes.append(own)
@@ -162,11 +162,11 @@ def join_reasons(campaigns: Sequence[Campaign]) -> tuple[tuple[str, ...], list[l
 
 
 def _parts(campaign: Campaign, codes: list[int], name: str) -> list[Any]:
-    """Return the parts of a column under the joined codes; one that the campaign does not have is blank."""
+    """Return the parts of a column, reasons under the joined codes; a missing column is filled with blanks."""
     column = getattr(campaign, name)
     if column is None:
         blank = np.array(0 if name == "reason" else np.nan, OPTIONAL_COLUMNS[name])
-        # One value that is read over and over: it takes no memory.
+        # A broadcast view of one value takes no memory.
         return [np.broadcast_to(blank, (len(part),)) for part in _arrays(campaign.time)]
     if name == "reason" and codes != list(range(len(codes))):
         campaign.check_files()
@@ -190,7 +190,7 @@ def _files(campaign: Campaign) -> tuple[tuple[MappedFile, ...], ...]:
 
 
 def _with_its_notes(campaign: Campaign) -> Campaign:
-    """Write what is said of a whole source to each of its runs: a filter takes it away with the last of them."""
+    """Copy the notes on a whole source to each of its runs, so that filtering out these runs removes the notes too."""
     if not campaign.diagnostics.notes:
         return campaign
     own = campaign.runs.get_column("import_notes", default=pl.Series([None] * len(campaign), dtype=pl.String))

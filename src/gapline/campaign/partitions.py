@@ -1,7 +1,7 @@
-"""A campaign directory that holds parts: each `part-0000/` is one of its own, and `manifest.json` lists their seals.
+"""Campaign directories with parts: each `part-0000/` is a campaign directory, and `manifest.json` lists their seals.
 
-Whoever opens it sees one campaign: from the seal of the whole to those of the parts to the digests of their files,
-everything is verified; nothing of the columns is copied.
+Such a directory opens as one campaign, without copying columns. Its seal covers the seals of the parts, and these cover
+the digests of their files; all of them are verified.
 """
 
 import os
@@ -33,14 +33,14 @@ from gapline.files.open_file import open_regular
 
 
 class Part(NamedTuple):
-    """A campaign that is to become a part, and the directory whose files are linked, where nothing of it changes."""
+    """A campaign to write as a part, and the directory whose files can be linked if the campaign is unchanged."""
 
     campaign: Campaign
     folder: Path | None = None
 
 
 class PartsWritten(NamedTuple):
-    """Where a campaign in parts was written, its digest, and what became of the files that there were already."""
+    """The directory of a campaign with parts, its digest, and how many files were linked and copied."""
 
     directory: Path
     digest: str
@@ -49,12 +49,12 @@ class PartsWritten(NamedTuple):
 
 
 def save_parts(parts: Sequence[Part], directory: Path, *, overwrite: bool = False) -> PartsWritten:
-    """Write a campaign directory with parts as a whole.
+    """Write a campaign directory with parts, atomically.
 
-    Files of campaign directories are linked (a hard link, never a symbolic one) or, where the file system has no links
-    or they lie on another one, copied in streams; the others are written.
+    Files of existing campaign directories are hard-linked, or copied in a stream if they are on another file system or
+    it has no hard links; other campaigns are written.
     """
-    # Before anything is written: runs that clash, facts that differ.
+    # Refuse duplicate runs and conflicting facts before anything is written.
     join_campaigns([part.campaign for part in parts])
     refuse_to_replace(directory, overwrite=overwrite)
     made: list[bool] = []
@@ -70,7 +70,7 @@ def save_parts(parts: Sequence[Part], directory: Path, *, overwrite: bool = Fals
                 fill_directory(part.campaign, place)
             else:
                 made.extend(_take_over(part.folder, place))
-                # Another campaign may have taken the place of the one that was opened.
+                # The opened campaign may have been replaced meanwhile.
                 part.campaign.check_files()
             place.chmod(0o755)
             manifest = read_manifest(place)
@@ -93,7 +93,7 @@ def part_folders(folder: Path) -> list[Path]:
 
 
 def open_parts(folder: Path, manifest: dict[str, Any], *, verify: bool) -> Campaign:
-    """Open a directory with parts; what is wrong with one of them names it."""
+    """Open a directory with parts; an error in a part names the part."""
     if verify:
         check_seal(folder, manifest)
     stated = manifest_parts(folder, manifest)
@@ -103,14 +103,14 @@ def open_parts(folder: Path, manifest: dict[str, Any], *, verify: bool) -> Campa
 
 
 def strays_in_parts(folder: Path, manifest: dict[str, Any]) -> list[str]:
-    """Return what lies in the place of a campaign's own files and is none, in its directory and in its parts."""
+    """Return files that have the name of a campaign file but are not listed, in the directory and in its parts."""
     stated = manifest_parts(folder, manifest)
     parts = [folder / name for name in stated if (folder / name).is_dir()]
     return [*_strays(folder, stated), *(f"{part.name}/{name}" for part in parts for name in _strays_of_part(part))]
 
 
 def _verify_parts(folder: Path, stated: Mapping[str, Any]) -> None:
-    """Compare the seal of each part with the one that is stated for it, before any of them is read."""
+    """Compare the seal of each part with the one in the manifest, before any part is read."""
     differing = []
     for name, part in stated.items():
         place = folder / name
@@ -124,7 +124,7 @@ def _verify_parts(folder: Path, stated: Mapping[str, Any]) -> None:
         elif (manifest.get("runs"), manifest.get("candidates")) != (part.runs, part.candidates):
             differing.append(f"{name}: expected {part.runs:,} runs and {part.candidates:,} candidates, got others")
         else:
-            # Hidden files come with some desktops and network file systems.
+            # Some desktops and network file systems create hidden files.
             strays = [stray for stray in _strays_of_part(place) if not stray.startswith(".")]
             differing += [f"{name}/{stray}: expected no such file, as its {MANIFEST} lists none" for stray in strays]
     differing += [f"{name}: expected no such file, as {MANIFEST} lists none" for name in _strays(folder, stated)]
@@ -138,7 +138,7 @@ def _strays(folder: Path, stated: Iterable[str]) -> list[str]:
 
 
 def _strays_of_part(place: Path) -> list[str]:
-    """Return what lies in a part beside the files that its manifest lists: nobody else has anything to put there."""
+    """Return the files in a part that its manifest does not list; a part may hold no other files."""
     listed = read_manifest(place).get("files")
     known = {MANIFEST, *(listed if isinstance(listed, dict) else ())}
     return sorted(path.name for path in place.iterdir() if path.name not in known)
@@ -158,15 +158,15 @@ def _join(folder: Path, names: Iterable[str], *, verify: bool) -> Campaign:
 
 
 def _take_over(source: Path, place: Path) -> list[bool]:
-    """Put the files of a campaign directory into another one; return of each whether it was linked."""
-    # The manifest last, as it is written.
+    """Link or copy the files of a campaign directory into another one; return for each whether it was linked."""
+    # The manifest comes last, as when a campaign is written.
     names = [name for name in sorted(OUR_FILES - {MANIFEST}) if os.path.lexists(source / name)]
     return [_link_or_copy(source / name, place / name) for name in (*names, MANIFEST)]
 
 
 def _link_or_copy(source: Path, target: Path) -> bool:
     try:
-        # What a symbolic link points to, so that none is made.
+        # Link the target of a symbolic link, not the symbolic link itself.
         os.link(os.path.realpath(source), target)
         return True
     except FileNotFoundError:

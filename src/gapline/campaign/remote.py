@@ -1,7 +1,7 @@
-"""Sources on object stores: `s3://bucket/campaign` and every other URL that fsspec knows, copied here and verified.
+"""Sources on object stores (`s3://bucket/campaign` and any other URL that fsspec supports): downloaded and verified.
 
-The manifest comes first, then the files that it lists, several at a time; each is compared with its digest before it
-counts. A copy lies in a scratch directory until the process ends.
+The manifest is downloaded first, then the files that it lists, in parallel; the digest of each file is verified. Copies
+are kept in a scratch directory until the process ends.
 """
 
 import atexit
@@ -23,9 +23,9 @@ from gapline.files.archives import naming_archive
 from gapline.files.scratch_arrays import scratch_place
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-# Files that are fetched at a time: a store answers one request slowly and many at once well.
+# Parallel downloads: a store answers a single request slowly, but many at the same time.
 _AT_ONCE = 8
-# A campaign may be replaced while it is fetched: then it is fetched anew, and not for ever.
+# A campaign may be replaced during the download; it is then downloaded again, but not endlessly.
 _TRIES = 3
 _HOW = {
     "s3": "credentials are taken from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile or the machine's role",
@@ -34,7 +34,7 @@ _HOW = {
 
 @dataclass(frozen=True, slots=True)
 class _Store:
-    """A file system of fsspec and a place in it, under the URL that was given for it."""
+    """An fsspec file system, a path in it, and the URL of that path."""
 
     files: Any
     root: str
@@ -44,7 +44,7 @@ class _Store:
         return _Store(self.files, f"{self.root.rstrip('/')}/{name}", f"{self.url.rstrip('/')}/{name}")
 
 
-# What was fetched by this process: the folder of each URL, and what its content is known by.
+# Downloads of this process: the path of the copy of each URL, and a mark that identifies its content.
 _copies: dict[str, tuple[Path, object]] = {}
 _places: list[tuple[int, Path]] = []
 
@@ -59,17 +59,17 @@ def is_url(source: object) -> bool:
 
 
 def local_path(source: str | Path) -> Path:
-    """Return where a source can be read here: the path itself, or that of a copy of what a URL names."""
+    """Return the local path of a source; a URL is downloaded first."""
     return fetch(source) if isinstance(source, str) and is_url(source) else Path(source)
 
 
 def url_of(folder: Path) -> str | None:
-    """Return the URL that a directory of this process is a copy of; None for any other directory."""
+    """Return the URL that a directory was downloaded from; None for any other directory."""
     return next((url for url, (copy, _) in _copies.items() if copy == folder), None)
 
 
 def matching_urls(url: str) -> list[str]:
-    """Return the URLs that a pattern such as `s3://bucket/traces/*.csv` stands for, sorted; without a star itself."""
+    """Return the sorted URLs that match a pattern such as `s3://bucket/traces/*.csv`; a URL without a star as it is."""
     if "*" not in url:
         return [url]
     store = _open(url)
@@ -80,9 +80,9 @@ def matching_urls(url: str) -> list[str]:
 
 
 def fetch(url: str) -> Path:
-    """Copy what a URL names, a campaign directory or one file, and return where the copy is."""
+    """Download a campaign directory or a single file and return the path of the copy."""
     store = _open(url)
-    # Whatever it answers when it cannot be asked: the next question says why.
+    # If the store cannot be reached, this may be False; the next request then reports why.
     if store.files.isfile(store.root):
         return _fetch_file(store)
     return fetch_campaign(url)
@@ -107,14 +107,14 @@ def _fetch_file(store: _Store) -> Path:
 
 
 def fetch_campaign(url: str) -> Path:
-    """Copy a campaign directory and return where the copy is.
+    """Download a campaign directory and return the path of the copy.
 
     Raises
     ------
     TraceError
-        When there is no campaign, or an object of it is missing.
+        When there is no campaign at the URL, or one of its objects is missing.
     IntegrityError
-        When an object is not what the manifest says: truncated, or another one.
+        When an object does not match the manifest, because it is truncated or was changed.
     EnvironmentLacksError
         When a package or credentials are missing, or the store does not answer.
     """
@@ -131,7 +131,7 @@ def fetch_campaign(url: str) -> Path:
                 return known
             _fetch_listed(store, folder)
         except BaseException as error:
-            # Another campaign may have taken the place of this one meanwhile.
+            # The campaign may have been replaced during the download.
             replaced = left and isinstance(error, IntegrityError | TraceError) and _was_replaced(store, folder)
             shutil.rmtree(place, ignore_errors=True)
             if replaced:
@@ -143,7 +143,7 @@ def fetch_campaign(url: str) -> Path:
 
 
 def _fetch_listed(store: _Store, folder: Path) -> None:
-    """Fetch what the manifest of a folder lists: its files, or its parts with theirs."""
+    """Download what the manifest of a folder lists: its files, or its parts and their files."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         try:
             with naming_archive(folder, store.url):
@@ -165,7 +165,7 @@ def _fetch_listed(store: _Store, folder: Path) -> None:
 
 
 def _part(store: _Store, folder: Path, seal: str) -> Iterable[tuple[_Store, Path, str]]:
-    """Fetch the manifest of a part; return what it lists."""
+    """Download the manifest of a part and return the files that it lists."""
     folder.mkdir()
     _get(store.below(MANIFEST), folder / MANIFEST)
     with naming_archive(folder, store.url):
@@ -194,7 +194,7 @@ def _get_verified(store: _Store, target: Path, digest: str) -> None:
 
 
 def _get(store: _Store, target: Path, *, missing: GaplineError | None = None) -> None:
-    """Copy one object, in pieces."""
+    """Download one object, in pieces."""
     _asked(store, lambda: store.files.get_file(store.root, str(target)), missing=missing)
 
 
@@ -207,13 +207,13 @@ def _was_replaced(store: _Store, folder: Path) -> bool:
     head = store.below(MANIFEST)
     try:
         return known.is_file() and bytes(head.files.cat_file(head.root)) != known.read_bytes()
-    # Whatever it is, it was said already.
+    # The first error is the one to report.
     except Exception:
         return False
 
 
 def _open(url: str) -> _Store:
-    """Return the file system of a URL; an extra that is missing is named."""
+    """Return the file system of a URL; if an extra is missing, the error names it."""
     try:
         from fsspec.core import url_to_fs
     except ImportError:
@@ -228,20 +228,20 @@ def _open(url: str) -> _Store:
         ) from None
     except ValueError as error:
         raise TraceError(f"{url}: expected a URL that fsspec knows, got {_first_line(error)}") from None
-    # A listing that it remembers may be an old one.
+    # fsspec caches listings, which may be out of date.
     files.invalidate_cache()
     return _Store(files, root, url)
 
 
 def _asked(store: _Store, ask: Callable[[], Any], *, missing: GaplineError | None = None) -> Any:
-    """Ask a store; whatever its library raises becomes one sentence of ours."""
+    """Call a function that queries a store; turn every exception of its library into a one-line gapline error."""
     try:
         return ask()
     except FileNotFoundError as error:
         raise missing or TraceError(f"{store.url}: expected an object, got none: {_first_line(error)}") from None
     except PermissionError as error:
         raise _not_let_in(store, error) from None
-    # Libraries of stores have exceptions of their own, with no root in common.
+    # The libraries of stores have their own exceptions, with no common base class.
     except Exception as error:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise
@@ -262,7 +262,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _known(key: str, mark: object) -> Path | None:
-    """Return the copy that was made before, if what it was made of is still there as it was."""
+    """Return an earlier copy if the mark of its source is unchanged and the copy still exists."""
     path, was = _copies.get(key, (None, None))
     return path if path is not None and was == mark and path.exists() else None
 
@@ -277,6 +277,6 @@ def _new_place() -> Path:
 
 def _remove_places() -> None:
     for process, place in _places:
-        # A fork of this process has the list too, and the copies are not its own.
+        # A forked child inherits this list, but the copies belong to its parent.
         if process == os.getpid():
             shutil.rmtree(place, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The runs table of a campaign: filled, cast and checked, so that each candidate belongs to one run."""
+"""Complete the runs table of a campaign and check it: each candidate has to belong to one run."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,14 +14,14 @@ from gapline.errors import TraceError, listing
 
 
 def _can_hold(found: pl.DataType, meant: pl.DataType) -> bool:
-    """Say whether a column can hold what gapline reads from it: text, or numbers; one without any value can."""
+    """Say whether a column has the type that gapline expects, text or number; an all-null column qualifies."""
     if found == pl.Null:
         return True
     return found.is_float() or found.is_integer() if meant == pl.Float64 else found == pl.String
 
 
 def complete_runs(runs: pl.DataFrame, *, candidates: int | None) -> Numbered:
-    """Fill, cast and check the runs table; its slices cover `candidates` once, unless it is None."""
+    """Fill, cast and check the runs table; its slices have to cover `candidates` once, unless it is None."""
     required = (*RUN_KEY, "first", "count")
     if missing := [name for name in required if name not in runs.columns]:
         raise TraceError(f"runs table: expected columns {listing(required)}, got no {listing(missing)}")
@@ -37,7 +37,7 @@ def complete_runs(runs: pl.DataFrame, *, candidates: int | None) -> Numbered:
         if not _can_hold(table.schema[name], CARRIED[name]):
             raise TraceError(f"runs table: expected {CARRIED[name]} in {name}, got {table.schema[name]}")
     table = table.with_columns(pl.col("panel").fill_null(DEFAULT_PANEL), pl.col("status").fill_null("unknown"))
-    # Known columns first, so that a file does not depend on the order in which a reader made them.
+    # Known columns come first, so that a file does not depend on the order in which a reader created them.
     extras = [name for name in table.columns if name not in RUNS]
     table = table.select(*RUNS, *extras)
     for name in required:
@@ -50,7 +50,7 @@ def complete_runs(runs: pl.DataFrame, *, candidates: int | None) -> Numbered:
     first, count = table["first"].to_numpy(), table["count"].to_numpy()
     if np.any(count < 0) or np.any(first < 0) or np.any(first + count > candidates):
         raise TraceError(f"runs table: expected slices inside 0:{candidates}, got one outside")
-    # Slices may stand in any order, but each candidate belongs to one run.
+    # Slices may be in any order, but each candidate belongs to one run.
     filled = count > 0
     ordered = np.argsort(first[filled], kind="stable")
     ends = (first + count)[filled][ordered][:-1]
@@ -62,7 +62,7 @@ def complete_runs(runs: pl.DataFrame, *, candidates: int | None) -> Numbered:
 
 
 def check_parts(table: pl.DataFrame, columns: Mapping[str, NDArray[Any]]) -> None:
-    """Refuse columns that are cut in different places, and a run that lies across a cut."""
+    """Refuse columns whose parts differ in length, and runs that span two parts."""
     edges = part_edges(columns["time"])
     if any(not np.array_equal(part_edges(column), edges) for column in columns.values()):
         raise TraceError("from_arrays: expected columns in the same parts, got parts of different lengths")
@@ -77,13 +77,13 @@ def check_parts(table: pl.DataFrame, columns: Mapping[str, NDArray[Any]]) -> Non
 
 
 def twin_runs(runs: pl.DataFrame) -> list[str]:
-    """Return the runs that are there more than once."""
+    """Return the runs that occur more than once."""
     twins = runs.group_by(RUN_KEY).len().filter(pl.col("len") > 1).sort(RUN_KEY)
     return [str(RunKey(*row)) for row in twins.select(RUN_KEY).iter_rows()]
 
 
 def _check_run_values(rows: Numbered) -> None:
-    """Refuse duplicate keys, statuses nobody knows and horizons that are not positive and finite."""
+    """Refuse duplicate keys, unknown statuses and horizons that are not positive and finite."""
     table = rows.table
     if rows.by(*RUN_KEY).size < table.height:
         raise TraceError(f"expected each run once, got duplicates: {listing(twin_runs(table))}")

@@ -1,4 +1,4 @@
-"""`Scale`: the transform under which each instance is scored, and captured objectives on that scale."""
+"""`Scale`: the objective transform of each instance, and captured objectives on the transformed scale."""
 
 import re
 from collections import Counter
@@ -19,15 +19,15 @@ Floats = NDArray[np.float64]
 
 SENSES = ("min", "max")
 _FACTOR = re.compile(r"x([0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)")
-# One for all, or one per instance.
+# One sense for all instances, or one per instance.
 Senses = str | Mapping[str, str] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The transform of each instance; others, which no run is about, have the default.
+    """The transform of each instance, and a default for instances without runs.
 
-    `signed` scores values of any sign, for which Berthold's gap alone is defined: a maximised objective is negated.
+    `signed` allows values of any sign, for which only Berthold's gap is defined; a maximised objective is negated.
 
     >>> scale = Scale(Transform(), {"i": Transform.parse("shift:10")})
     >>> scale.apply(["i", "j"], [1.0, 1.0]).tolist(), str(scale)
@@ -48,24 +48,24 @@ class Scale:
 
     @property
     def hierarchical(self) -> bool:
-        """Whether objectives are scalarised from two components; then all of them are."""
+        """Whether objectives are scalarised from two components; this holds for all instances or for none."""
         return self.default.hierarchical
 
     @property
     def constants(self) -> bool:
-        """Whether a constant was declared that a score depends on; that of a reciprocal cancels."""
+        """Whether scores depend on a declared constant; the constant of a reciprocal cancels."""
         used = set(self.by_instance.values()) or {self.default}
         return any(one.constant != 0 and one.kind is not TransformKind.RECIPROCAL for one in used)
 
     @property
     def uniform(self) -> bool:
         """Whether all instances have the default."""
-        # The same object, mostly: whoever goes through a campaign in pieces asks for each of them.
+        # Identity is the fast path: this is evaluated for every piece of a campaign.
         return all(one is self.default or one == self.default for one in self.by_instance.values())
 
     @property
     def keeps(self) -> bool:
-        """Whether every objective is scored as it was captured."""
+        """Whether every objective is scored without a transform."""
         return self.uniform and self.default.keeps and not self.hierarchical
 
     def of(self, instance: str) -> Transform:
@@ -73,7 +73,7 @@ class Scale:
         return self.by_instance.get(instance, self.default)
 
     def without(self, instances: Collection[str]) -> "Scale":
-        """Leave out instances that are not scored, so that nothing is said of them."""
+        """Leave out instances that are not scored, so that reports do not mention them."""
         return replace(self, by_instance={name: t for name, t in self.by_instance.items() if name not in instances})
 
     def apply(self, instances: Sequence[str], values: ArrayLike) -> Values:
@@ -84,7 +84,7 @@ class Scale:
         return np.array([float(self.of(name).apply(value)) for name, value in zip(instances, z, strict=True)])
 
     def apply_column(self, runs: pl.DataFrame, column: Values) -> Values:
-        """Transform a column of candidates or bounds, of which each run has the slice `first:first+count`."""
+        """Transform a column of candidates or bounds; each run owns the slice `first:first+count`."""
         uniform = self.uniform
         if uniform and self.default.keeps:
             return column
@@ -102,17 +102,17 @@ class Scale:
 def choose_scale(
     campaign: Campaign, declared: Declared | Scale = None, *, sense: Senses = None, signed: bool = False
 ) -> Scale:
-    """Settle the transform of every instance of a campaign.
+    """Choose the transform of every instance of a campaign.
 
     Parameters
     ----------
     declared
-        A transform for all instances, or several with rules before them: `INSTANCE=shift:10`,
-        `panel:NAME=negate-shift:100`, where names may be patterns. An instance's rule goes before its panel's.
+        One transform for all instances, or several, each with a rule: `INSTANCE=shift:10`,
+        `panel:NAME=negate-shift:100`, where names may be patterns. The rule of an instance precedes that of its panel.
     sense
-        `min` or `max` for runs whose source says neither; one for all, or by instance.
+        `min` or `max` for runs whose source gives neither; one for all, or by instance.
     signed
-        Score values of any sign.
+        Allow values of any sign.
     """
     if isinstance(declared, Scale):
         return declared
@@ -142,10 +142,10 @@ def choose_scale(
 
 
 def vary_scale(base: Scale, text: str, panels: Mapping[str, str]) -> Scale:
-    """Return another scale in the place of a declared one, for the instances of which the panels are given.
+    """Return a variant of a declared scale, for the instances whose panels are given.
 
-    `shift:100` stands for all instances, `INSTANCE=shift:100` and `panel:NAME=shift:100` for some, the others as they
-    are; `x2` multiplies every constant that is declared, which the reciprocal has none of.
+    `shift:100` replaces the transform of all instances, `INSTANCE=shift:100` and `panel:NAME=shift:100` that of some;
+    `x2` multiplies every declared constant.
 
     >>> str(vary_scale(Scale(Transform.parse("shift:10")), "x2", {"i": "p"}))
     'shift:20'
@@ -171,7 +171,7 @@ def _scaled(transform: Transform, factor: float) -> Transform:
 
 
 def instance_senses(campaign: Campaign, sense: Senses = None) -> dict[str, str | None]:
-    """Return the sense of each instance; None where neither its runs nor the campaign nor the caller says it."""
+    """Return the sense of each instance; None if neither its runs nor the campaign nor the caller gives one."""
     names = campaign.rows.names("instance")
     given = dict.fromkeys(names, sense) if sense is None or isinstance(sense, str) else sense
     stated = campaign.facts.get("sense")
@@ -210,12 +210,12 @@ def _refuse_idle(rules: Sequence[tuple[str, Transform]], panels: Mapping[str, st
 
 
 def scored_objectives(campaign: Campaign, scale: Scale) -> Floats:
-    """Return every captured objective on the scale that is scored; without a transform, the column itself."""
+    """Return all captured objectives on the transformed scale; without a transform, the column itself."""
     if scale.hierarchical:
         values = _scalarised(campaign, scale)
     else:
         values = scale.apply_column(campaign.runs, campaign.objective)
-    # The compiled pass takes read-only columns, so that one compiled version serves all.
+    # The compiled pass takes read-only columns only, so that one compiled version is enough.
     if values is not campaign.objective:
         values.flags.writeable = False
     return values

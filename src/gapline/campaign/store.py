@@ -1,6 +1,6 @@
-"""A campaign on disk: `runs.parquet`, one `.npy` per candidate column, `manifest.json` with digests.
+"""Campaign directories: `runs.parquet`, one `.npy` per candidate column, `manifest.json` with digests.
 
-A directory may hold such directories as parts instead (`campaign/partitions.py`).
+A campaign directory may instead consist of such directories as parts (`campaign/partitions.py`).
 """
 
 import hashlib
@@ -32,20 +32,20 @@ from gapline.files.atomic_write import replace_directory, write_atomically
 from gapline.files.open_file import most_bytes, open_regular, read_regular, reason_of
 
 SCHEMA = "gapline.campaign/1"
-# Of a directory with parts; those without are written as ever.
+# Only for directories with parts; those without keep version 1.
 PARTED_SCHEMA = "gapline.campaign/2"
 RUNS_FILE = "runs.parquet"
 _PART = re.compile(r"part-[0-9]{4,9}")
 OUR_FILES = frozenset({MANIFEST, RUNS_FILE, *(f"{name}.npy" for name in (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS))})
 _NEEDED = (RUNS_FILE, *(f"{name}.npy" for name in REQUIRED_COLUMNS))
-# What NumPy writes before the entries of a column; a file without entries cannot be mapped.
+# Length of the header that NumPy writes; a file without entries after it cannot be mapped.
 _HEADER = 128
 ANEW = "build it anew: gapline run STUDY, or gapline import"
 CHANGED = f"it was changed after it was written; {ANEW}"
 
 
 class _Ours:
-    """Names that are the campaign's in its directory."""
+    """The names in a campaign directory that belong to the campaign."""
 
     def __contains__(self, name: object) -> bool:
         return name in OUR_FILES or is_part(str(name))
@@ -55,7 +55,7 @@ OURS = _Ours()
 
 
 def is_campaign_file(name: str) -> bool:
-    """Say whether a path in the directory of a campaign is one of the campaign's files, also of a part.
+    """Say whether a path in a campaign directory is one of the campaign's files, or of those of its parts.
 
     >>> [is_campaign_file(name) for name in ("time.npy", "part-0001/time.npy", "notes/time.npy", "part-0001")]
     [True, True, False, False]
@@ -65,12 +65,12 @@ def is_campaign_file(name: str) -> bool:
 
 
 def is_part(name: str) -> bool:
-    """Say whether a directory of this name in a campaign's is a part of it."""
+    """Say whether a directory name is that of a part."""
     return _PART.fullmatch(name) is not None
 
 
 class _Manifest(msgspec.Struct):
-    """What a manifest states, each thing of its type; fields that are not known do no harm."""
+    """The typed fields of a manifest; unknown fields are ignored."""
 
     files: dict[str, str]
     reasons: tuple[str, ...] = ("",)
@@ -80,7 +80,7 @@ class _Manifest(msgspec.Struct):
 
 
 class _PartEntry(msgspec.Struct):
-    """What the manifest of the whole says of a part."""
+    """The entry of a part in the manifest of a campaign."""
 
     seal: str
     runs: int
@@ -98,17 +98,17 @@ def file_digest(path: Path) -> str:
 
 
 def save_campaign(campaign: Campaign, directory: Path, *, overwrite: bool = False) -> Path:
-    """Write a campaign directory as a whole; files in it that are not the campaign's stay, such as references.json."""
+    """Write a campaign directory atomically; other files in it, such as references.json, are kept."""
     refuse_to_replace(directory, overwrite=overwrite)
     replace_directory(directory, partial(fill_directory, campaign), ours=OURS)
     return directory
 
 
 def fill_directory(campaign: Campaign, folder: Path) -> None:
-    """Write the files of a campaign into an empty directory, column by column and never a column at once."""
+    """Write the files of a campaign into an empty directory, each column in slices."""
     campaign.check_files()
     runs = packed_runs(campaign)
-    # By a stream of ours: Polars cannot open a path that is not UTF-8.
+    # Pass a stream to Polars, which cannot open a path that is not UTF-8.
     write_atomically(folder / RUNS_FILE, runs.write_parquet)
     for name, column in campaign.columns.items():
         write_atomically(folder / f"{name}.npy", partial(_write_column, campaign, column))
@@ -119,7 +119,7 @@ def fill_directory(campaign: Campaign, folder: Path) -> None:
         "reasons": list(campaign.reasons),
         "facts": dict(campaign.facts),
         "diagnostics": asdict(campaign.diagnostics),
-        # What was under way when the journals were read has no whole attempt in this copy, and nobody works on it here.
+        # A cell that was running when the journals were read has no complete attempt in this copy: it is interrupted.
         "interrupted": [list(key) for key in sorted({*campaign.interrupted, *campaign.running})],
         "digest": campaign.digest(),
         "files": {name: file_digest(folder / name) for name in sorted(path.name for path in folder.iterdir())},
@@ -129,7 +129,7 @@ def fill_directory(campaign: Campaign, folder: Path) -> None:
 
 
 def _write_column(campaign: Campaign, column: Any, stream: Any) -> None:
-    """Write the candidates of the runs as `numpy.save` would write them gathered."""
+    """Write the candidates of the runs in the format of `numpy.save`, without concatenating them first."""
     kind, shape = np.lib.format.dtype_to_descr(column.dtype), (campaign.candidates,)
     np.lib.format.write_array_header_1_0(stream, {"descr": kind, "fortran_order": False, "shape": shape})
     for low, high in slices_of(campaign.runs):
@@ -137,7 +137,7 @@ def _write_column(campaign: Campaign, column: Any, stream: Any) -> None:
 
 
 def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
-    """Write a manifest, which is the last file of a campaign: its seal covers the digests of all others."""
+    """Write the manifest, the last file of a campaign; its seal covers the digests of all other files."""
     whole = manifest | {"seal": _seal(manifest)}
 
     def write(stream: Any) -> None:
@@ -148,14 +148,14 @@ def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
 
 
 def _texts(encoder: json.JSONEncoder, manifest: dict[str, Any]) -> Iterator[bytes]:
-    """Yield a manifest as JSON, in pieces: a million sources are larger as one text than as names."""
+    """Yield a manifest as JSON in pieces: with a million sources, one text would take much memory."""
     pieces = encoder.iterencode(manifest)
     while some := "".join(islice(pieces, 1 << 14)):
         yield some.encode()
 
 
 def refuse_to_replace(directory: Path, *, overwrite: bool) -> None:
-    """Refuse to write where something is, or, if it may be overwritten, where not all of it is a campaign's own."""
+    """Refuse a directory that is not empty or, with `overwrite`, one that does not hold just a listed campaign."""
     if not directory.exists() or not any(directory.iterdir()):
         return
     if not overwrite:
@@ -190,7 +190,7 @@ def open_campaign(directory: str | Path, *, verify: bool = True) -> Campaign:
     directory
         The directory with its `manifest.json`, or the URL of one.
     verify
-        Compare every file with the digest that the manifest states; False for one that was just written.
+        Compare every file with its digest in the manifest; False for a campaign that was just written.
 
     Raises
     ------
@@ -208,7 +208,7 @@ def open_campaign(directory: str | Path, *, verify: bool = True) -> Campaign:
             campaign = _opened(folder, manifest, verify=verify)
         except (IntegrityError, TraceError) as error:
             failure = error
-        # A runner may have put a new campaign in the place of this one meanwhile: then it is opened anew.
+        # A runner may have replaced the campaign meanwhile; then open it again.
         if _manifest_bytes(folder) != data:
             continue
         if failure is not None:
@@ -225,8 +225,8 @@ def _opened(folder: Path, manifest: dict[str, Any], *, verify: bool) -> Campaign
 
 
 def open_plain(folder: Path, manifest: dict[str, Any], *, verify: bool) -> Campaign:
-    """Open a directory that has the columns themselves, as its manifest lists them."""
-    # Before anything is parsed: what the readers below see is what was written.
+    """Open a campaign directory without parts."""
+    # Verify before parsing, so that the readers below see only unchanged files.
     if verify:
         verify_campaign(folder, manifest)
     return _load(folder, check_manifest(folder, manifest))
@@ -237,7 +237,7 @@ def _load(folder: Path, stated: _Manifest) -> Campaign:
         runs = pl.read_parquet(io.BytesIO(read_regular(folder / RUNS_FILE, most=most_bytes())))
     except OSError as error:
         raise TraceError(f"{folder / RUNS_FILE}: expected the runs table, got {reason_of(error)}") from error
-    # A panic of Polars is no `Exception`.
+    # `PanicException` is not a subclass of `Exception`.
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise TraceError(f"{folder / RUNS_FILE}: expected the runs table, got {error}") from error
     there = [
@@ -293,7 +293,7 @@ def _parse_manifest(folder: Path, data: bytes) -> dict[str, Any]:
 
 
 def check_manifest(folder: Path, manifest: dict[str, Any]) -> _Manifest:
-    """Return what a manifest states, or say what of it is of the wrong type."""
+    """Return the typed fields of a manifest; raise a `TraceError` if one has the wrong type."""
     try:
         return msgspec.convert(manifest, _Manifest)
     except msgspec.ValidationError as error:
@@ -301,12 +301,12 @@ def check_manifest(folder: Path, manifest: dict[str, Any]) -> _Manifest:
 
 
 def manifest_parts(folder: Path, manifest: dict[str, Any]) -> dict[str, _PartEntry]:
-    """Return the parts that a manifest states by their names, in their order."""
+    """Return the parts listed in a manifest, by name, in order of their numbers."""
     try:
         parts = msgspec.convert(manifest, _Parts).parts
     except msgspec.ValidationError as error:
         raise TraceError(f"{folder / MANIFEST}: expected a list of parts, got {error}", hint=ANEW) from None
-    # A name is looked up in this directory alone, whatever a manifest says.
+    # Only names of parts are accepted, so a manifest cannot name a folder outside this directory.
     if not parts or not all(map(is_part, parts)):
         said = listing(repr(name) for name in parts if not is_part(name)) or "none"
         raise TraceError(f"{folder / MANIFEST}: expected parts named part-0000 and so on, got {said}", hint=ANEW)
@@ -314,14 +314,14 @@ def manifest_parts(folder: Path, manifest: dict[str, Any]) -> dict[str, _PartEnt
 
 
 def verify_campaign(folder: Path, manifest: dict[str, Any]) -> None:
-    """Compare every file of a campaign directory with the digest that its manifest states for it."""
+    """Compare every file of a campaign directory with its digest in the manifest."""
     check_seal(folder, manifest)
     stated = check_manifest(folder, manifest).files
     differing = [f"{name}: expected a digest in {MANIFEST}, got none" for name in _NEEDED if name not in stated]
-    # A name is looked up in this directory alone, whatever a manifest says.
+    # Only the known file names are opened, so a manifest cannot name a file outside this directory.
     differing += [f"{name!r}: expected a file of a campaign" for name in sorted(stated.keys() - OUR_FILES)]
     known = [name for name in stated if name in OUR_FILES]
-    # Hashing lets go of the interpreter: as many threads as there are cores, each with a file of its own.
+    # Hashing releases the GIL: use one thread per core, each for a file.
     with ThreadPoolExecutor(max_workers=thread_count()) as pool:
         found = dict(zip(known, pool.map(lambda name: _found(folder / name), known), strict=True))
     differing += [
@@ -333,7 +333,7 @@ def verify_campaign(folder: Path, manifest: dict[str, Any]) -> None:
 
 
 def check_seal(folder: Path, manifest: dict[str, Any]) -> None:
-    """Refuse a manifest that was changed: nothing that it says of the other files can be believed."""
+    """Refuse a manifest that was changed, because its digests of the other files cannot be trusted."""
     seal, found_seal = manifest.get("seal"), _seal(manifest)
     if seal != found_seal:
         said = "a `seal`, got none" if seal is None else f"{seal!s:.200}, got {found_seal}"
@@ -348,7 +348,7 @@ def _found(path: Path) -> str:
 
 
 def _seal(manifest: dict[str, Any]) -> str:
-    """Return the sha256 of what a manifest says, however it is laid out."""
+    """Return the sha256 of a manifest's content, independent of its formatting."""
     content = {name: value for name, value in manifest.items() if name != "seal"}
     state = hashlib.sha256()
     for text in _texts(json.JSONEncoder(sort_keys=True), content):
@@ -357,14 +357,14 @@ def _seal(manifest: dict[str, Any]) -> str:
 
 
 def _unlisted(folder: Path, listed: Collection[str]) -> list[str]:
-    """Return the files in a campaign directory that would be read as its own and are not."""
+    """Return the files that have the name of a campaign file but are not listed in the manifest."""
     return sorted(path.name for path in folder.iterdir() if path.name in OUR_FILES - {MANIFEST, *listed})
 
 
 def _map_column(folder: Path, name: str) -> tuple[Any, MappedFile | None]:
-    """Map a column into memory; another type or shape than the one that is written is refused, never converted.
+    """Map a column into memory; an unexpected type or shape is refused, never converted.
 
-    The file is returned as it was before it was mapped; None where nothing of it is left to be read.
+    Also return the record of the file from before it was mapped, or None if the column is empty.
     """
     path = folder / f"{name}.npy"
     kind = np.dtype((REQUIRED_COLUMNS | OPTIONAL_COLUMNS)[name])

@@ -10,25 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
-# Weights that are summed together.
+# Number of weights that are summed as one block.
 _BLOCK = 4096
 
 
 def thread_count() -> int:
-    """Return how many threads the compiled passes use: the cores this process may run on."""
+    """Return the number of threads of the compiled passes: the cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def in_slices(
     weights: Integers, work: Callable[[int, int], None], *, each: int = 0, threads: int | None = None
 ) -> list[tuple[int, int]]:
-    """Call `work(low, high)`, which lets go of the GIL, on slices of about equal weight; return the slices.
+    """Call `work(low, high)`, which releases the GIL, on slices of about equal weight; return the slices.
 
-    `each` is what every one weighs beside its own weight.
+    `each` is a constant added to every weight.
     """
     threads = threads or thread_count()
     total = int(weights.sum()) + each * len(weights)
-    # Below this a thread costs more than it saves.
+    # With less work, a thread costs more than it saves.
     if threads == 1 or len(weights) < 2 * threads or total < 50_000:
         slices = [(0, len(weights))]
         work(0, len(weights))
@@ -39,7 +39,7 @@ def in_slices(
     try:
         work(*slices[0])
     finally:
-        # Whoever lets go of the arrays may do so now: nobody writes to them any more.
+        # Wait even after an error: the caller may free the arrays, so no thread may still write to them.
         wait(others)
     for other in others:
         other.result()
@@ -47,7 +47,7 @@ def in_slices(
 
 
 def at_once(*calls: Callable[[], None]) -> None:
-    """Make calls that let go of the GIL, each in a thread of its own where there are cores for it."""
+    """Run functions that release the GIL, in parallel if there are several cores."""
     threads = thread_count()
     others = [_pool(threads - 1).submit(call) for call in calls[1:]] if threads > 1 else []
     try:
@@ -60,8 +60,8 @@ def at_once(*calls: Callable[[], None]) -> None:
 
 
 def _equal_shares(weights: Integers, each: int, shares: NDArray[np.float64]) -> Iterator[int]:
-    """Yield, for each share of the weight, behind which place it is reached."""
-    # Block by block: the sums up to each of a million places take more memory than the answer is worth.
+    """Yield, for each share of the total weight, the end of the slice that reaches it."""
+    # Work in blocks: the cumulative sum of millions of weights would take too much memory.
     starts = np.arange(0, len(weights), _BLOCK)
     sums = np.add.reduceat(weights, starts) + each * np.diff(starts, append=len(weights))
     ends = np.cumsum(sums)
@@ -73,7 +73,7 @@ def _equal_shares(weights: Integers, each: int, shares: NDArray[np.float64]) -> 
 
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
-    """Return threads that stay: to start some for each piece of a campaign costs more than they save."""
+    """Return a persistent thread pool: starting threads for each piece of a campaign costs more than they save."""
     return ThreadPoolExecutor(threads, "pass")
 
 

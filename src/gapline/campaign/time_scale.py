@@ -1,4 +1,4 @@
-"""Times of runs scaled to those of a reference machine: the factor of each host, and the campaign multiplied by it."""
+"""Scale the times of runs to a reference machine, by a factor per host."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,9 +18,9 @@ Given = str | Sequence[str] | Mapping[str, float]
 
 
 def settle_time_scale(given: Given, campaigns: Sequence[Campaign], /) -> TimeScale:
-    """Find the hosts that are meant in these campaigns, and the factor of each.
+    """Return the factor of each host of these campaigns that matches a given name.
 
-    `HOST=FACTOR` names a host or a class of machines, or a pattern of them.
+    In `HOST=FACTOR`, HOST is a host, a class of machines, or a pattern.
     """
     factors = parse_factors([given] if isinstance(given, str) else given)
     names = [names_ for campaign in campaigns for names_ in _names(campaign)]
@@ -43,7 +43,7 @@ def settle_time_scale(given: Given, campaigns: Sequence[Campaign], /) -> TimeSca
 
 
 def parse_factors(given: str | Iterable[str] | Mapping[str, float], /) -> dict[str, float]:
-    """Read `HOST=FACTOR`, once or several times.
+    """Parse one or several `HOST=FACTOR`.
 
     >>> parse_factors(["node2=1.37", "AMD EPYC*=0.9"])
     {'node2': 1.37, 'AMD EPYC*': 0.9}
@@ -74,9 +74,9 @@ def parse_factors(given: str | Iterable[str] | Mapping[str, float], /) -> dict[s
 def scale_times(campaign: Campaign, scale: TimeScale, /) -> Campaign:
     """Multiply every time of the runs by the factor of their host.
 
-    `horizon` becomes the budget in seconds of the reference machine; `own_horizon` keeps what was stated, which is the
-    number that is scored where nobody asks for another; `time_scale` and `time_scale_source` say what was done. What
-    the runner measured of the host itself (elapsed, CPU time, load) stays as it was measured.
+    `horizon` becomes the budget in seconds of the reference machine. `own_horizon` keeps the stated budget, which is
+    the default horizon of the scores; `time_scale` and `time_scale_source` record the factor and its source. What the
+    runner measured on the host itself (elapsed, CPU time, load) is not scaled.
 
     >>> run = {"arm": "a", "instance": "i", "seed": 1, "horizon": 10, "host": "node2", "trace": [(2, 30.0)]}
     >>> scaled = scale_times(Campaign.from_runs([run]), TimeScale((("node2", 1.5),), DECLARED))
@@ -116,7 +116,7 @@ def scale_times(campaign: Campaign, scale: TimeScale, /) -> Campaign:
 
 
 def _names(campaign: Campaign) -> list[tuple[str, ...]]:
-    """Return by which names each run may be meant, that of its host first."""
+    """Return the names by which a factor can refer to each run, its host first."""
     if not set(PLACES) & set(campaign.runs.columns):
         stated = campaign.facts.get("machine")
         return [(stated,) if stated else ()] * len(campaign)

@@ -1,1 +1,1 @@
-"""From what the solvers said to what we accept."""
+"""Build envelopes: the accepted steps of each run, selected from its captured candidates."""

@@ -1,8 +1,8 @@
-"""From what the solvers said to what we accept: validated, in-horizon, strictly improving steps per run.
+"""Build envelopes from candidates: valid, strictly improving steps within the horizon, per run.
 
-Equal stamps keep the best objective; a candidate exactly at the horizon counts (it has zero width); a later one is
-evidence of an overrun, not of quality: it stays in the campaign, out of the envelope, and is counted as late. The last
-incumbent is held to the horizon, so a run that stops early or crashes is neither punished nor rewarded for it.
+Of candidates with equal times the best counts. A candidate exactly at the horizon counts (with zero width). A later one
+is evidence of an overrun, not of quality: it stays in the campaign but not in the envelope, and is counted as late. The
+last incumbent is held to the horizon, so a run that stops early or crashes is neither punished nor rewarded for it.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ NOT_POSITIVE = (
 
 
 class Unchecked(StrEnum):
-    """What to do with candidates that nobody has checked."""
+    """How unchecked candidates are treated."""
 
     REFUSE = "refuse"
     TRUST_SOLVER = "solver"
@@ -49,17 +49,17 @@ class Unchecked(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, weakref_slot=True)
 class Envelopes(Shown):
-    """Best-so-far steps of every run, and counts of what was left out.
+    """Best-so-far steps of every run, and counts of the candidates that were left out.
 
     `runs` has one row per run: its key, panel, status and carried columns; `horizon` (the one scored) and `announced`
-    (the one the solver was told); `first` and `count`, the slice of `time` and `objective`; `captured`, `rejected`,
+    (the one given to the solver); `first` and `count`, the slice of `time` and `objective`; `captured`, `rejected`,
     `unchecked`, `late` and `steps`; `terminal_valid` (verdict of the last candidate in the horizon, null without one);
-    `best`, `best_raw` (before the transform) and `best_time`, null for an empty run; `validation`, who vouches for it;
-    `print_slack`, by how much the print of the best may flatter it, where the source printed rounded values.
-    Under a hierarchical transform also `best_primary` and `best_secondary` (K and C of the best), and `hierarchy`, how
-    far the multiplier M keeps the order of the solutions of the whole campaign.
-    Where workers hold the steps (`held`), `time` and `objective` are empty: passes go through `envelope.passes`.
-    `known` is what is known of the names in `runs`, of no use where they have been replaced.
+    `best`, `best_raw` (before the transform) and `best_time`, null for an empty run; `validation`, the source of the
+    verdicts; `print_slack`, the largest amount by which rounding in the source's print may have improved `best`.
+    With a hierarchical transform there are also `best_primary` and `best_secondary` (K and C of the best), and
+    `hierarchy`, which says whether the multiplier M keeps the order of all solutions of the campaign.
+    If workers hold the steps (`held`), `time` and `objective` are empty, and passes go through `envelope.passes`.
+    `known` is a cached numbering of the names in `runs`; it is not used once `runs` was replaced.
     """
 
     runs: pl.DataFrame
@@ -76,11 +76,11 @@ class Envelopes(Shown):
         return self.runs.height
 
     def to_polars(self) -> pl.DataFrame:
-        """Return the table of runs; the steps lie in `time` and `objective`."""
+        """Return the table of runs; the steps are in `time` and `objective`."""
         return self.runs
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a one-line summary."""
         empty = int((self.runs["steps"] == 0).sum())
         return f"{len(self):,} runs, {empty:,} empty, {int(self.runs['steps'].sum()):,} steps"
 
@@ -91,7 +91,7 @@ class Envelopes(Shown):
 
     @property
     def validation(self) -> str:
-        """Who vouches for the candidates: `checker`, `declared`, `solver`, or several with their counts of runs."""
+        """The source of the verdicts: `checker`, `declared`, `solver`, or several with their numbers of runs."""
         said = pl.col("validation")
         if not len(self) or self.runs.select((said == said.first()).all()).item():
             return str(self.runs.item(0, "validation")) if len(self) else "declared"
@@ -100,13 +100,13 @@ class Envelopes(Shown):
 
     @property
     def worst_best(self) -> Floats:
-        """The best objective of each run, as bad as the digits of its print allow; infinite for an empty run."""
+        """The best objective of each run, at the worst value that its print allows; infinite for an empty run."""
         best = self.runs["best"].fill_null(np.inf).to_numpy()
         slack = self.runs["print_slack"].fill_null(0.0).to_numpy() if "print_slack" in self.runs.columns else 0.0
         return np.asarray(best + slack)
 
     def select(self, rows: pl.Expr | Sequence[int]) -> "Envelopes":
-        """Keep some runs; the step columns are shared, not copied."""
+        """Select some runs; the step columns are shared, not copied."""
         runs = self.runs.filter(rows) if isinstance(rows, pl.Expr) else self.runs[list(rows)]
         return replace(self, runs=runs)
 
@@ -130,29 +130,29 @@ def build_envelopes(
     allow_empty: bool = False,
     workers: Workers | None = None,
 ) -> Envelopes:
-    """Accept what may be scored.
+    """Accept the candidates that may be scored, and return the envelopes of all runs.
 
     Parameters
     ----------
     campaign
-        What the solvers said.
+        The captured candidates.
     horizon
-        Fills runs that state none and re-scores the others at a shorter one; a horizon beyond a run's own is refused,
-        since nothing was seen there. An array has one for each run.
+        The horizon of runs that state none, and a shorter one for the others. A horizon beyond a run's own is refused,
+        because nothing was observed there. An array gives one for each run.
     transform
-        A declared transform of the objective, such as `shift:10` (see `contract/transforms.py`), with rules such as
-        `INSTANCE=shift:10` or `panel:NAME=shift:10` beside it.
+        A declared transform of the objective, such as `shift:10` (see `contract/transforms.py`), and rules such as
+        `INSTANCE=shift:10` or `panel:NAME=shift:10`.
     sense
-        `min` or `max` for runs whose source says neither; a maximised objective without a transform is read through
-        its reciprocal.
+        `min` or `max` for runs whose source gives neither; a maximised objective without a transform is scored by its
+        reciprocal.
     signed
-        Take objectives of any sign, for which Berthold's gap alone is defined.
+        Accept objectives of any sign, for which only Berthold's gap is defined.
     unchecked
-        `refuse` (default), `solver` (they count as valid because the solver said so) or `leave-out`.
+        Treatment of unchecked candidates: `refuse` (default), `solver` (count them as valid) or `leave-out`.
     allow_empty
-        Accept that every candidate is later than a horizon that no run states: the runs count as empty.
+        Accept a campaign in which every candidate is later than a horizon that no run states; its runs count as empty.
     workers
-        Others who accept the candidates and keep the steps; the campaign has to lie in a directory that they see.
+        Worker processes that accept the candidates and keep the steps; they need access to the campaign directory.
 
     >>> from gapline.campaign.campaign import Campaign
     >>> campaign = Campaign.from_runs([{"arm": "a", "instance": "i", "seed": 1, "horizon": 30.0,
@@ -204,17 +204,17 @@ def build_envelopes(
 
 
 def _scored_horizons(campaign: Campaign, horizon: float | Floats | None) -> Floats:
-    """Settle the horizon of every run: the one asked for, else the one stated; never beyond what was observed."""
+    """Return the horizon of every run: the requested one, else the stated one, but never beyond the observed time."""
     runs, budget = campaign.runs, campaign.runs["horizon"]
     if horizon is not None and not np.all(np.isfinite(horizon) & (np.asarray(horizon) > 0)):
         raise UsageError(f"horizon: expected positive finite seconds, got {horizon}")
-    # Of runs on scaled machines: the number that was stated, read in seconds of the reference machine.
+    # For scaled times, the stated number counts as seconds of the reference machine.
     scaled = is_scaled(runs)
     stated = pl.select(pl.coalesce(runs["own_horizon"], budget)).to_series() if scaled else budget
     if horizon is None and stated.null_count():
         missing = runs.filter(stated.is_null())
         names = listing((str(RunKey(*row)) for row in missing.select(RUN_KEY).iter_rows()), most=3)
-        # A row that was cut may have lost its horizon.
+        # A truncated row may have lost its horizon.
         cut = campaign.diagnostics.problems if missing.height < len(runs) else ()
         raise HorizonError(
             f"expected a horizon for every run, got none for {missing.height:,}: {names}",
@@ -224,7 +224,7 @@ def _scored_horizons(campaign: Campaign, horizon: float | Floats | None) -> Floa
         return stated.to_numpy()
     asked_for = None if horizon is None else np.broadcast_to(np.asarray(horizon, np.float64), len(campaign))
     wanted = stated if asked_for is None else pl.Series(asked_for, dtype=pl.Float64)
-    # A budget that was multiplied by a factor may miss the number by its last bits.
+    # A budget that was multiplied by a factor may differ from the number in its last bits.
     beyond = runs.filter(budget < wanted * (1 - _ROUNDING if scaled else 1.0))
     if beyond.height:
         shown = listing(
@@ -245,7 +245,7 @@ def _scored_horizons(campaign: Campaign, horizon: float | Floats | None) -> Floa
 
 
 def _judge_horizon(campaign: Campaign, found: Accepted, scored: Floats, *, allow_empty: bool) -> list[str]:
-    """Judge the candidates of runs that state no horizon against the one that the caller gave."""
+    """Check the candidates of runs without a stated horizon against the one that the caller gave; return notes."""
     silent = campaign.runs["horizon"].is_null().to_numpy()
     if not np.any(found.counts["late"][silent]):
         return []
@@ -256,14 +256,14 @@ def _judge_horizon(campaign: Campaign, found: Accepted, scored: Floats, *, allow
 
 
 def _at_most(budgets: pl.Series) -> str:
-    """Write the smallest budget in few digits that are not above it."""
+    """Return the smallest budget as text, in few digits if these do not exceed it."""
     value = float(np.min(budgets.to_numpy()))
     short = f"{value:g}"
     return short if float(short) <= value else repr(value)
 
 
 def _refuse_bad_runs(campaign: Campaign, found: Accepted, scale: Scale) -> None:
-    """Turn the faults of the compiled pass into one error that names runs and values."""
+    """Raise one error for the faults of the compiled pass, with runs and values."""
     backwards, bad = _faults(campaign, found)
     if backwards:
         raise TraceError(
@@ -281,7 +281,7 @@ def _refuse_bad_runs(campaign: Campaign, found: Accepted, scale: Scale) -> None:
 
 
 def _faults(campaign: Campaign, found: Accepted) -> tuple[list[str], list[tuple[RunKey, str]]]:
-    """Return the runs whose times go backwards, and those with a candidate that cannot be scored, with its value."""
+    """Return the runs whose times decrease, and the runs with a candidate that cannot be scored, with its value."""
     backwards: list[str] = []
     bad: list[tuple[RunKey, str]] = []
     keys = campaign.runs.select(RUN_KEY)
@@ -298,9 +298,9 @@ def _faults(campaign: Campaign, found: Accepted) -> tuple[list[str], list[tuple[
 def unscorable_instances(
     campaign: Campaign, scale: Scale, *, horizon: float | None = None, unchecked: Unchecked = Unchecked.REFUSE
 ) -> tuple[dict[str, str], set[str]]:
-    """Return the instances with an accepted objective that is not positive on the scale that is scored, and why.
+    """Return the instances with an accepted objective that cannot be scored, with the reason, and the unsolved ones.
 
-    Beside them those that no run solved.
+    Such an objective is not positive and finite on the transformed scale; on an unsolved instance no run has a step.
     """
     trusting = unchecked is Unchecked.TRUST_SOLVER
     columns = accept_candidates(campaign, scale, _scored_horizons(campaign, horizon), count_unchecked=trusting)
@@ -329,7 +329,7 @@ def _notes(campaign: Campaign, found: Accepted, policy: Unchecked, scored: Float
 
 
 def _differ(announced: pl.Series, scored: Floats) -> bool:
-    """Say whether any run that states its horizon is scored at another one."""
+    """Say whether any run with a stated horizon is scored at another one."""
     if not announced.null_count() and np.shares_memory(announced.to_numpy(), scored):
         return False
     stated = announced.fill_null(np.inf).to_numpy()
@@ -359,7 +359,7 @@ def _runs_table(campaign: Campaign, found: Accepted, scored: Floats, policy: Unc
         trusted = pl.Series(found.counts["unchecked"] > 0)
         table = table.with_columns(validation=pl.when(trusted).then(pl.lit("solver")).otherwise(pl.col("validation")))
     return table.with_columns(
-        # What the solver was told is in seconds of its own machine.
+        # The announced horizon is in seconds of the solver's own machine.
         announced=runs["own_horizon" if is_scaled(runs) else "horizon"],
         horizon=pl.Series(scored, dtype=pl.Float64),
         first=pl.Series(found.first, dtype=pl.Int64),
@@ -367,7 +367,7 @@ def _runs_table(campaign: Campaign, found: Accepted, scored: Floats, policy: Unc
         **counts,
         terminal_valid=_with_nulls(pl.Series(found.terminal == VerdictCode.VALID), nobody_knows),
         best=best,
-        # Without a transform it is what was scored.
+        # Without a transform, the raw objective equals the scored one.
         best_raw=best if scale.keeps else at_best(campaign.objective),
         best_time=unless_empty(found.best_time),
         **extra,
@@ -379,7 +379,7 @@ def _with_nulls(column: pl.Series, rows: NDArray[np.bool_]) -> pl.Series:
 
 
 def _with_print_slack(runs: pl.DataFrame, scale: Scale) -> pl.DataFrame:
-    """Add how much worse than its print the best of each run may be, on the scale that is scored."""
+    """Add the column `print_slack`: how much worse than printed the best of each run may be, after the transform."""
     if "value_resolution" not in runs.columns or scale.hierarchical:
         return runs
     names, raw = runs["instance"].to_list(), runs["best_raw"].fill_null(np.nan).to_numpy()

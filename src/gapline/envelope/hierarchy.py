@@ -1,4 +1,4 @@
-"""Whether a hierarchical objective M·K + C keeps the lexicographic order of the solutions that were observed."""
+"""Check whether a hierarchical objective M·K + C keeps the lexicographic order of the observed solutions."""
 
 from dataclasses import dataclass
 
@@ -18,11 +18,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HierarchyCheck:
-    """The condition on M, asked of every two values of K that were observed on one instance.
+    """The condition on M for every two values of K that were observed on one instance.
 
-    A solution with K must score below one with K' > K, whatever their C: M·(K' - K) > C - C'. `pairs` counts what was
-    compared, `needed` is the largest (C - C') / (K' - K) seen (None without a pair), `violations` has a row for each
-    pair in which M is not above it, worst first.
+    A solution with K must score below one with K' > K, whatever their C: M·(K' - K) > C - C'. `pairs` is the number of
+    compared pairs, `needed` the largest observed (C - C') / (K' - K) (None without a pair), and `violations` has a row
+    for each pair whose ratio is not below M, worst first.
     """
 
     transform: Transform
@@ -32,7 +32,7 @@ class HierarchyCheck:
 
     @property
     def holds(self) -> bool:
-        """Whether M keeps the order of all that was observed."""
+        """Whether M keeps the order of all observed solutions."""
         return self.violations.height == 0
 
     def __str__(self) -> str:
@@ -49,7 +49,7 @@ class HierarchyCheck:
 
 
 def _piece_extremes(whole: Campaign, transform: Transform, counting: list[VerdictCode]) -> pl.DataFrame:
-    """Return the largest and the smallest C at each K of each instance."""
+    """Return the largest and the smallest C for each K of each instance."""
     size = whole.runs["size"].cast(pl.Float64).to_numpy() if transform.per_size else None
     multiplier = np.broadcast_to(transform.multiplier(size), (len(whole),))
     count = whole.runs["count"].to_numpy()
@@ -73,11 +73,11 @@ def _extremes(found: pl.DataFrame) -> pl.DataFrame:
 def check_hierarchy(campaign: Campaign, transform: Transform, *, count_unchecked: bool = False) -> HierarchyCheck:
     """Compare every two values of K observed on an instance, among the candidates that count.
 
-    Not only K and K + 1: with M = 10, C = 100 at K = 3 scores 130, C = 70 at K = 5 scores 120, and no solution with
-    K = 4 may have been seen.
+    Comparing K and K + 1 is not enough: with M = 10, C = 100 at K = 3 scores 130, but C = 70 at K = 5 scores 120, and
+    no solution with K = 4 may have been observed.
     """
     counting = [VerdictCode.VALID, *([VerdictCode.UNCHECKED] if count_unchecked else [])]
-    # Largest and smallest of a piece are those of the whole, put together once more.
+    # The extremes of the whole are the extremes over those of the pieces.
     extremes = _extremes(
         pl.concat(_piece_extremes(piece.compact(), transform, counting) for _, piece in campaign.pieces(piece_size()))
     ).sort("instance", "primary")
@@ -86,7 +86,7 @@ def check_hierarchy(campaign: Campaign, transform: Transform, *, count_unchecked
         primary, most, least = (part[name].to_numpy() for name in ("primary", "most", "least"))
         limit = float(part["multiplier"].to_numpy().min())
         for k in range(part.height - 1):
-            # One row of pairs at a time: all at once would need the square of the number of values in memory.
+            # One row of pairs at a time, because all pairs together would need quadratic memory.
             needed: Floats = (most[k] - least[k + 1 :]) / (primary[k + 1 :] - primary[k])
             pairs += len(needed)
             needs.append(float(needed.max()))

@@ -1,4 +1,4 @@
-"""Passes over the accepted steps of runs: span by span within the memory budget, or on workers."""
+"""Passes over the accepted steps of runs, in spans within the memory budget, or on workers."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,9 +15,9 @@ from gapline.native.slices import side_by_side, step_places
 
 
 def per_run(work: Callable[..., Any], envelopes: Envelopes, /, *columns: Any, **shared: Any) -> Any:
-    """Return `work(part, *columns of the part, **shared)` of all runs: an array with a row per run, in their order.
+    """Return `work(part, *columns of the part, **shared)` for all runs, as an array with one row per run, in order.
 
-    `work` is a function of a module: workers are told its name.
+    `work` has to be a module-level function, because workers receive its name.
     """
     if envelopes.held is not None:
         return _per_run_on_workers(envelopes.held, work, envelopes, columns, shared)
@@ -29,16 +29,16 @@ def per_run(work: Callable[..., Any], envelopes: Envelopes, /, *columns: Any, **
 
 
 def per_run_at_once(work: Callable[..., Any], envelopes: Envelopes, /, *columns: Any, **shared: Any) -> Any:
-    """Do the same for a pass that holds nothing for a step: it goes over the columns as they are, of whatever size."""
+    """Do the same for a pass that needs no memory per step and can therefore process columns of any size at once."""
     if envelopes.held is not None:
         return per_run(work, envelopes, *columns, **shared)
     return work(envelopes, *columns, **shared)
 
 
 def run_spans(count: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Yield ranges of runs whose steps are no more than a pass may hold at a time, or that are one run.
+    """Yield ranges of runs with at most as many steps as a pass may hold, or of a single run.
 
-    Without a run there is one empty range: a pass over nothing has a result too.
+    Without runs, yield one empty range, because an empty pass has a result too.
     """
     ends = np.cumsum(count)
     most, low = piece_size(), 0
@@ -52,9 +52,9 @@ def run_spans(count: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 
 
 def bring(envelopes: Envelopes, /) -> Envelopes:
-    """Return the envelopes with their steps here and side by side, in the order of the runs; in scratch files if large.
+    """Return the envelopes with local, contiguous steps in the order of the runs, in scratch files if large.
 
-    Sorting steps of several runs by time needs them in one place.
+    Sorting the steps of several runs by time requires this.
     """
     runs = envelopes.runs
     first, count = runs["first"].to_numpy(), runs["count"].to_numpy()
@@ -80,7 +80,7 @@ def bring(envelopes: Envelopes, /) -> Envelopes:
 def _per_run_on_workers(
     held: WorkerSteps, work: Callable[..., Any], envelopes: Envelopes, columns: tuple[Any, ...], shared: dict[str, Any]
 ) -> Any:
-    """Let the workers make a pass over these runs; return its rows in the order of the runs."""
+    """Run a pass over these runs on the workers; return its rows in the order of the runs."""
     chosen = list(held.split(envelopes.runs))
     tasks = [
         (held.ranges[k], work, table, tuple(column[rows] for column in columns), shared, envelopes.unchecked)
@@ -102,7 +102,7 @@ def _per_run_of_range(
     shared: dict[str, Any],
     unchecked: Unchecked,
 ) -> Any:
-    """Make a pass over some runs of a range. Called on a worker."""
+    """Run a pass over some runs of a range. Called on a worker."""
     time, objective = steps_of_range(wanted)
     part = Envelopes(runs=runs, time=time, objective=objective, scale=wanted.scale, unchecked=unchecked)
     return per_run(work, part, *columns, **shared)

@@ -1,4 +1,4 @@
-"""Steps that workers keep: they accept the candidates of a campaign in a directory that they see."""
+"""Steps held by workers, which accept the candidates of a campaign in a directory that they can access."""
 
 import threading
 import uuid
@@ -29,19 +29,19 @@ Integers = NDArray[np.int64]
 
 
 def origin_of(campaign: Campaign) -> Origin:
-    """Return where a campaign lies; one that was read from elsewhere lies nowhere that others could look."""
+    """Return the directory of a campaign; refuse a campaign from another source, which workers cannot open."""
     if campaign.origin is None:
         raise UsageError(
             "--on: expected one campaign directory or study, whose columns lie in files, got another source",
             hint="make one first: gapline import FILES -o DIR, or gapline merge SOURCES -o DIR",
         )
     url = url_of(Path(campaign.origin.directory))
-    # A copy here is nothing that others see: they make copies of their own.
+    # Workers cannot access the local copy of a URL, so they download their own.
     return campaign.origin if url is None else replace(campaign.origin, directory=url)
 
 
 def reopen(origin: Origin, runs: pl.DataFrame) -> Campaign:
-    """Open some runs of a campaign directory, whose digests are verified once per process; their candidates alone."""
+    """Open some runs of a campaign directory with their candidates; its digests are verified once per process."""
     whole = _opened(origin.directory, origin.seal)
     if not is_url(origin.directory) and read_manifest(Path(origin.directory)).get("seal") != origin.seal:
         raise _changed(origin.directory)
@@ -71,15 +71,15 @@ def _changed(directory: str) -> IntegrityError:
     return IntegrityError(f"{directory}: expected the campaign that was opened, got one that was changed meanwhile")
 
 
-# What passes look at beside the steps.
+# Columns of the runs that passes need in addition to the steps.
 _NEEDED = ("arm", "instance", "seed", "panel", "first", "count", "horizon", "resolution")
-# Ranges per worker: one that is slow, or lost, is then no half of everything.
+# Ranges per worker; several, so that a slow or lost worker delays only a small share of the work.
 _RANGES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Runs whose steps one worker makes: where their candidates are, and how they are accepted."""
+    """Runs whose steps one worker computes: the origin of their candidates, and the settings for accepting them."""
 
     name: str
     origin: Origin
@@ -91,14 +91,14 @@ class Range:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorkerSteps:
-    """The ranges, and where the steps of each would begin if all lay in one column."""
+    """The ranges, and the offsets of their steps as if these were concatenated in one column."""
 
     workers: Workers
     ranges: tuple[Range, ...]
     edges: Integers
 
     def bring(self, runs: pl.DataFrame) -> tuple[Floats, Floats]:
-        """Return the steps of these runs, one run after the other, in their order."""
+        """Return the concatenated steps of these runs, in their order."""
         count = runs["count"].to_numpy()
         starts = np.cumsum(count) - count
         size = int(count.sum())
@@ -113,9 +113,9 @@ class WorkerSteps:
         return time, objective
 
     def split(self, runs: pl.DataFrame) -> Any:
-        """Yield the ranges that these runs lie in, their rows, and their table as the range numbers its steps."""
+        """Yield the ranges of these runs, their rows, and their table with `first` relative to the range."""
         first = runs["first"].to_numpy()
-        # A run without a step lies nowhere: the first range that is asked takes it.
+        # A run without steps belongs to no range; assign it to the first range that is used.
         owner = np.where(runs["count"].to_numpy() > 0, np.searchsorted(self.edges, first, "right") - 1, -1)
         filled = owner[owner >= 0]
         owner = np.where(owner < 0, filled.min() if len(filled) else 0, owner)
@@ -129,7 +129,7 @@ class WorkerSteps:
 def accept_on_workers(
     campaign: Campaign, scale: Scale, horizon: Floats, workers: Workers, *, count_unchecked: bool
 ) -> tuple[Accepted, WorkerSteps]:
-    """Accept candidates like `accept_candidates`, by workers who keep the steps; `first` counts through all ranges."""
+    """Accept candidates like `accept_candidates` on workers that keep the steps; `first` counts across all ranges."""
     origin = origin_of(campaign)
     most = max(1, min(piece_size(), campaign.candidates // max(1, _RANGES * workers.width())))
     name = uuid.uuid4().hex
@@ -137,7 +137,7 @@ def accept_on_workers(
     chosen: list[Integers] = []
     ranges: list[Range] = []
     for rows, _ in campaign.pieces(most):
-        # Places in the files, not in the piece: a worker cuts its own.
+        # Use positions in the files, not in the piece, because a worker slices the files itself.
         runs = campaign.runs[rows].select(*columns, "seed", "first", "count")
         chosen.append(rows)
         ranges.append(Range(f"{name}-{len(ranges)}", origin, runs, horizon[rows], scale, count_unchecked))
@@ -149,7 +149,7 @@ def accept_on_workers(
     return found, WorkerSteps(workers, tuple(ranges), np.concatenate(([0], np.cumsum(sizes))).astype(np.int64))
 
 
-# What this process holds as a worker, the longest unused first.
+# The steps that this process holds as a worker, least recently used first.
 _steps: "OrderedDict[str, tuple[Floats, Floats]]" = OrderedDict()
 _lock = threading.Lock()
 
@@ -161,16 +161,16 @@ def _accept_one(wanted: Range) -> Accepted:
     found = accept_candidates(campaign, wanted.scale, wanted.horizon, count_unchecked=wanted.count_unchecked)
     with _lock:
         _steps[wanted.name] = found.time, found.objective
-        # At least the newest stays; what is dropped can be made again.
+        # Keep at least the newest; dropped steps can be recomputed.
         while len(_steps) > 1 and sum(time.nbytes * 2 for time, _ in _steps.values()) > memory_budget():
             _steps.popitem(last=False)
-    # Places in the files, as in the runs that came, not in what was opened of them.
+    # Return positions in the files, as in the given runs, not in the slice that was opened.
     moved = wanted.runs["first"].to_numpy() - campaign.runs["first"].to_numpy()
     return replace(found.moved(moved), time=np.empty(0), objective=np.empty(0))
 
 
 def steps_of_range(wanted: Range) -> tuple[Floats, Floats]:
-    """Return the steps of a range, made again where they were dropped. Called on a worker."""
+    """Return the steps of a range; recompute them if they were dropped. Called on a worker."""
     with _lock:
         if wanted.name in _steps:
             _steps.move_to_end(wanted.name)

@@ -1,1 +1,1 @@
-"""Files of any origin: written atomically, read within limits, unpacked safely."""
+"""Files: atomic writes, reads within size limits, safe unpacking."""

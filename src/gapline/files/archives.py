@@ -1,4 +1,4 @@
-"""Zip files: read safely (bounded size, no path outside the target) and written with the same bytes on any day."""
+"""Zip files: safe reading (bounded size, no path outside the target) and reproducible writing."""
 
 import io
 import shutil
@@ -21,13 +21,13 @@ from gapline.files.open_file import VARIABLE, most_bytes, open_regular, reason_o
 from gapline.text import printable
 
 Member = TypeVar("Member")
-# The first date that a zip can state.
+# The earliest date that a zip can store.
 _STAMP = (1980, 1, 1, 0, 0, 0)
 _MODE, _EXECUTABLE = 0o100644, 0o100755
 _UNIX = 3
-# What zlib does where nobody asks for a level, said so that no library decides it.
+# The default of zlib; given explicitly, so that the output does not depend on a library's default.
 _LEVEL = 6
-# From here on sizes need the long form, which some readers of small files do not know.
+# Files of this size and larger get zip64 headers, which some old readers do not support.
 _LARGE = 1 << 31
 
 
@@ -39,16 +39,17 @@ def write_zip(
     stored: bool = False,
     tell: Callable[[int, int], object] = lambda *_: None,
 ) -> None:
-    """Write files under their names into a zip, as a whole or not at all.
+    """Write files under their names into a zip, atomically.
 
-    The same files give the same bytes, on whatever day and in whatever order; another version of zlib may pack them
-    otherwise, unless they are `stored` as they are. `tell` is told how many are in it, of how many.
+    The same files give the same bytes, whatever the day and their order; another version of zlib may compress
+    differently, unless the files are `stored` uncompressed. `tell` is called with the number of files written and the
+    total.
     """
     write_atomically(path, partial(_fill, files=files, executable=executable, stored=stored, tell=tell))
 
 
 def folder_files(folder: Path, under: str = "") -> dict[str, Path | bytes]:
-    """Return the files of a folder by their names in a zip, in the folder `under` of it."""
+    """Return the files of a folder by their names in a zip, prefixed by `under`."""
     found = sorted(file for file in folder.rglob("*") if file.is_file())
     return {f"{under}{file.relative_to(folder).as_posix()}": file for file in found}
 
@@ -61,14 +62,14 @@ def _fill(
     stored: bool,
     tell: Callable[[int, int], object],
 ) -> None:
-    # A stream without a way back: sizes and checksums then stand behind each member.
+    # The stream cannot seek, so sizes and checksums follow each member.
     with zipfile.ZipFile(stream, "w") as archive:
         for number, name in enumerate(sorted(files)):
             tell(number, len(files))
             member = zipfile.ZipInfo(name, _STAMP)
             member.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
             member._compresslevel = None if stored else _LEVEL  # type: ignore[attr-defined]  # public since 3.13
-            # What `zipfile` would take from the system that it runs on.
+            # `zipfile` would otherwise take these from the operating system.
             mode = _EXECUTABLE if name in executable else _MODE
             member.create_system, member.external_attr = _UNIX, mode << 16
             content = files[name]
@@ -80,23 +81,23 @@ def _fill(
         tell(len(files), len(files))
 
 
-# Of one part of a name and of the whole, in bytes: what file systems take.
+# Limits in bytes of one path component and of the whole path, as of common file systems.
 _LONGEST_PART, _LONGEST = 255, 1024
 
 
 def wrong_name(name: str, *, written: bool = True) -> str | None:
-    """Say why no file of a folder of ours may have a name; None where it may. A folder's name ends in a slash.
+    """Return why a member name is refused, or None if it is allowed; a folder's name ends in a slash.
 
-    A name under which nothing is `written` may be long, and have bytes that are no UTF-8.
+    A name that is not `written` to disk may be long and have bytes that are not UTF-8.
 
     >>> wrong_name("in/a.txt"), wrong_name("../a.txt"), wrong_name("a\\x1b[2J")
     (None, 'outside of the archive', 'no name of a file')
     """
     place = name.removesuffix("/")
     if not written:
-        # They stand as surrogates, as in the names of a folder.
+        # Bytes that are not UTF-8 are surrogates here, as in `os.listdir`.
         name = "".join("?" if "\udc80" <= sign <= "\udcff" else sign for sign in name)
-    # Control characters and those that turn the direction of a text are not printable either.
+    # `isprintable` also refuses control characters and those that change the direction of text.
     if not place or not name.isprintable() or "\\" in name:
         return "no name of a file"
     parts = place.split("/")
@@ -110,7 +111,7 @@ def wrong_name(name: str, *, written: bool = True) -> str | None:
 
 
 def clashing_names(names: Iterable[str]) -> list[tuple[str, str]]:
-    """Return names that cannot stand beside the others, each with the reason; a folder's name ends in a slash.
+    """Return the names that conflict with others, each with the reason; a folder's name ends in a slash.
 
     >>> clashing_names(["a", "A", "b", "b/c", "d/"])
     [('A', 'there twice'), ('b', 'a file and a folder')]
@@ -127,7 +128,7 @@ def clashing_names(names: Iterable[str]) -> list[tuple[str, str]]:
         if not name.endswith("/"):
             files.setdefault(place, name)
         end = place.rfind("/")
-        # What is known has its parents known too.
+        # The parents of a known folder are known too.
         while end > 0 and (parent := place[:end]) not in folders:
             folders.add(parent)
             end = parent.rfind("/")
@@ -135,7 +136,7 @@ def clashing_names(names: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def _folded(name: str) -> str:
-    # On some file systems names that differ in their case, or in how a letter is composed, are one name too.
+    # Some file systems treat names that differ only in case or in Unicode composition as equal.
     return (
         name.casefold()
         if name.isascii()
@@ -144,17 +145,17 @@ def _folded(name: str) -> str:
 
 
 MOST_MEMBERS = 10_000
-# The list of members becomes objects of many times its size before anybody can count them.
+# Limit in bytes: `zipfile` turns the whole list into much larger objects before they can be counted.
 _MOST_LIST = 4 << 20
-# Of a file with members, and of one without.
+# First bytes of a zip with members, and of an empty one.
 _MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
-# Those that cannot take more than a little memory to unpack.
+# Only methods that need little memory to unpack.
 _METHODS = {zipfile.ZIP_STORED: "stored", zipfile.ZIP_DEFLATED: "deflated"}
 _ENCRYPTED = 0x1
 
 
 def is_zip(path: str | Path) -> bool:
-    """Say whether a file is a zip, by its first bytes, or calls itself one."""
+    """Say whether a file is a zip, by its first bytes or its suffix."""
     try:
         with open_regular(path) as stream:
             return Path(path).suffix.lower() == ".zip" or stream.read(4) in _MAGIC
@@ -164,7 +165,7 @@ def is_zip(path: str | Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much a zip may hold: members, bytes of the list of them, bytes once unpacked; and what raises that."""
+    """Limits of a zip: members, bytes of the member list, unpacked bytes; and the settings that raise them."""
 
     members: int
     listed: int
@@ -173,23 +174,23 @@ class Bounds:
 
     @property
     def more_members(self) -> str | None:
-        """What raises the number of members."""
+        """The hint that names the setting for the number of members, if there is one."""
         return f"{self.raised_by[0]} raises the limit" if self.raised_by[0] else None
 
 
 @contextmanager
 def unpacked(path: str | Path, *, only: Callable[[str], bool] = lambda _: True) -> Iterator[Path]:
-    """Unpack a zip into a private folder, which is removed at the end; errors name the zip in the folder's place.
+    """Unpack a zip into a private folder, which is removed at the end; errors name the zip instead of the folder.
 
     Parameters
     ----------
     only
-        Says of a member's name whether it is unpacked; all are looked at, whichever are wanted.
+        Whether to unpack a member, by its name; all members are checked, even those that are not unpacked.
 
     Raises
     ------
     TraceError
-        Where the zip is damaged, too large, or has a member that is no plain file inside the folder.
+        When the zip is damaged, too large, or has a member that is not a regular file inside the folder.
     """
     scratch = tempfile.TemporaryDirectory(prefix="gapline-", ignore_cleanup_errors=True)
     with scratch as name, naming_archive(name, path):
@@ -199,7 +200,7 @@ def unpacked(path: str | Path, *, only: Callable[[str], bool] = lambda _: True) 
 
 @contextmanager
 def naming_archive(folder: str | Path, path: str | Path) -> Iterator[None]:
-    """Let errors name the archive that was unpacked in the place of the folder that it lies in."""
+    """Replace, in errors, the path of the folder by the path of the archive that was unpacked into it."""
     try:
         yield
     except GaplineError as error:
@@ -208,7 +209,7 @@ def naming_archive(folder: str | Path, path: str | Path) -> Iterator[None]:
 
 
 def name_archive(error: GaplineError, folder: str | Path, path: str | Path) -> None:
-    """Put the name of an archive in the place of the folder that it was unpacked into, wherever an error has it."""
+    """Replace, in one error, the path of the folder by the path of the archive that was unpacked into it."""
     error.message = error.message.replace(str(folder), str(path))
     error.hint = error.hint and error.hint.replace(str(folder), str(path))
 
@@ -219,16 +220,16 @@ def _unpack(path: Path, folder: Path, only: Callable[[str], bool]) -> None:
             if only(member.filename):
                 place = folder / member.filename
                 place.parent.mkdir(parents=True, exist_ok=True)
-                # `zipfile` gives no more of it than is claimed, and at its end verifies its checksum. Exclusively: two
-                # names that are one to this file system must not become one file.
+                # `zipfile` yields at most the claimed size and verifies the checksum at the end. Mode "x": two names
+                # that this file system treats as equal must not become one file.
                 with archive.open(member) as source, place.open("xb") as target:
                     shutil.copyfileobj(source, target, 1 << 20)
 
 
 class Careful:
-    """A stream of which only so much is taken at once, and so much in all: what is taken is held in memory.
+    """A stream that limits the size of each read and of all reads together, because the reader keeps it in memory.
 
-    `refuse` makes the error of too much, of which it is told the size and the limit.
+    `refuse` returns the error for a read beyond a limit; it is called with the size and the limit.
     """
 
     def __init__(
@@ -244,7 +245,7 @@ class Careful:
         self._at_once, self._in_all, self._taken = at_once, in_all, 0
 
     def read(self, size: int = -1, /) -> bytes:
-        """Return so many bytes, or refuse to."""
+        """Read `size` bytes; raise an error if that exceeds a limit."""
         size = self._at_once if size < 0 else size
         self._taken += size
         if size > self._at_once or self._taken > self._in_all:
@@ -253,53 +254,53 @@ class Careful:
         return found
 
     def seek(self, place: int, whence: int = 0, /) -> int:
-        """Go to a place; where the stream only goes on, not back."""
+        """Seek in the stream; a stream that is `forward` only refuses to go back."""
         if whence == 0 and place < (self._stream.tell() if self._forward else 0):
             raise ValueError("members that are not one behind the other")
         found: int = self._stream.seek(place, whence)
         return found
 
     def tell(self) -> int:
-        """Return the place in the stream."""
+        """Return the position in the stream."""
         found: int = self._stream.tell()
         return found
 
     def seekable(self) -> bool:
-        """Say that places can be gone to."""
+        """Return True, as `zipfile` and `tarfile` expect."""
         return True
 
 
 def open_zip(
     path: str | Path, stream: Any, refuse: Callable[[int, int], Exception], *, at_once: int
 ) -> zipfile.ZipFile:
-    """Read the list of members of a zip, which may have so many bytes."""
+    """Open a zip, and refuse one whose member list is larger than `at_once` bytes."""
     careful: Any = Careful(stream, refuse, at_once=at_once)
     try:
         return zipfile.ZipFile(careful)
     except (GaplineError, OSError):
         raise
-    # A damaged list ends in whatever reading it comes to.
+    # Reading a damaged list can raise any exception.
     except Exception as error:
         raise damaged_zip(path, error) from error
 
 
-# What `zipfile` raises while it reads a damaged member.
+# The exceptions that `zipfile` raises for a damaged member.
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError)
 
 
 def damaged_zip(path: str | Path, error: Exception) -> TraceError:
-    """Return the error of a zip that cannot be read to its end."""
+    """Return the error for a zip that is damaged or truncated."""
     return TraceError(f"{path}: expected a whole zip file, got {printable(error)}")
 
 
 @contextmanager
 def open_checked_zip(path: Path, bounds: Bounds) -> Iterator[tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]]:
-    """Open a zip of which everything that it says was looked at; yield it and its files, whose names lead nowhere.
+    """Open a zip and check all its members; yield the archive and its files, whose names stay inside the folder.
 
     Raises
     ------
     TraceError
-        Where it is damaged, also while it is read, too large, or has a member that is no plain file of a folder.
+        When the zip is damaged (also while it is read), too large, or has a member that is not a regular file.
     """
 
     def refuse(size: int, most: int) -> TraceError:
@@ -320,12 +321,12 @@ def open_checked_zip(path: Path, bounds: Bounds) -> Iterator[tuple[zipfile.ZipFi
 
 
 def accept_members(path: Path, members: Iterable[tuple[Member, str, int, str | None]], bounds: Bounds) -> list[Member]:
-    """Return the files among members, each given with its name, its size and what is wrong with it.
+    """Return the files among the members, each given with its name, its size and the reason to refuse it, if any.
 
     Raises
     ------
     TraceError
-        Where there are too many, they are too large, or one may not be unpacked: the first is named, with the reason.
+        When there are too many members, they are too large, or one is refused; the first is named, with the reason.
     """
     names: list[str] = []
     files: list[Member] = []
@@ -337,7 +338,7 @@ def accept_members(path: Path, members: Iterable[tuple[Member, str, int, str | N
         if len(names) > bounds.members:
             few = f"expected at most {bounds.members:,} members, got {len(names):,} or more"
             raise TraceError(f"{path}: {few}", hint=bounds.more_members)
-        # Before anything of it is passed over: what a packed tar claims has to be unpacked for that.
+        # Check before the next member: to skip the content of a member of a compressed tar, it has to be unpacked.
         if claimed > bounds.unpacked:
             small = f"expected at most {bounds.unpacked:,} bytes once unpacked, got {claimed:,} or more"
             raise TraceError(f"{path}: {small}", hint=f"{bounds.raised_by[1]} raises the limit")
@@ -356,16 +357,16 @@ def accept_members(path: Path, members: Iterable[tuple[Member, str, int, str | N
 
 
 def wrong_zip_name(member: zipfile.ZipInfo, *, written: bool = True) -> str | None:
-    """Say why no file may have the name of a member."""
+    """Return why the name of a member is refused, or None."""
     name = member.orig_filename
-    # `zipfile` cuts a name at its first zero byte: what it looks at is then another one.
+    # `zipfile` truncates a name at its first NUL byte, so that the two names differ.
     return wrong_name(name, written=written) if member.filename == name else "no name of a file"
 
 
 def wrong_zip_kind(member: zipfile.ZipInfo) -> str | None:
-    """Say why a member may not be unpacked, whatever its name."""
+    """Return why a member is refused, apart from its name, or None."""
     mode = member.external_attr >> 16
-    # Other systems leave no mode; those that do say what kind of file it is.
+    # Archives from systems other than Unix may have no mode; if there is one, it gives the file type.
     if mode and stat.S_IFMT(mode) not in (0, stat.S_IFDIR if member.is_dir() else stat.S_IFREG):
         return "a link" if stat.S_ISLNK(mode) else "no plain file"
     if member.flag_bits & _ENCRYPTED:

@@ -1,4 +1,4 @@
-"""Write files and directories in one step: a killed writer leaves the old version or the new one, never a part."""
+"""Write files and directories atomically: a killed writer leaves the old version or the new one, never a part."""
 
 import contextlib
 import ctypes
@@ -17,12 +17,12 @@ from gapline.errors import UsageError, found_at
 from gapline.files.open_file import refuse_nul
 
 SUFFIX = ".gapline"
-# Seconds after which a file that is empty and not locked is no longer one that is just being made.
+# An empty, unlocked file younger than this may belong to a writer that is about to lock it.
 _JUST_MADE = 60.0
 
 
 class WatchedFile:
-    """A file to write to that remembers how much it was given, and what went wrong: not every writer passes it on."""
+    """A writable file that records the bytes it was given and its last error, which not every writer passes on."""
 
     def __init__(self) -> None:
         self.stream: IO[bytes]
@@ -39,7 +39,7 @@ class WatchedFile:
             raise
 
     def flush(self) -> None:
-        """Hand everything over to the system."""
+        """Flush to the operating system."""
         try:
             self.stream.flush()
         except OSError as error:
@@ -47,23 +47,23 @@ class WatchedFile:
             raise
 
     def sync(self) -> None:
-        """Wait until the disk has everything."""
+        """Flush, and wait until everything is on disk."""
         self.flush()
         os.fsync(self.stream.fileno())
 
 
 def write_atomically(path: Path, write: Callable[[Any], object]) -> None:
-    """Write a file as a whole or not at all.
+    """Write a file atomically.
 
     Parameters
     ----------
     write
-        Is called with a file to write bytes to.
+        Called with a binary file to write to.
 
     Raises
     ------
     OSError
-        With the path of the file, and how many bytes were to be written, whatever the writer made of it.
+        When the system refuses a write, even if the writer raised another error; with the path and the bytes given.
     """
     watched = WatchedFile()
     with naming(path, watched):
@@ -73,13 +73,13 @@ def write_atomically(path: Path, write: Callable[[Any], object]) -> None:
         temporary = Path(name)
         try:
             with os.fdopen(handle, "wb") as stream:
-                # Some network file systems have no locks: there nothing is cleared either.
+                # Some network file systems have no locks; `clear_stale` removes nothing there.
                 with contextlib.suppress(OSError):
                     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 watched.stream = stream
                 write(watched)
                 watched.sync()
-                # `mkstemp` makes a file that only its owner reads; others of the group have to read results too.
+                # `mkstemp` creates a file that only its owner can read; use the permissions of the umask instead.
                 umask = os.umask(0)
                 os.umask(umask)
                 temporary.chmod(0o666 & ~umask)
@@ -90,17 +90,17 @@ def write_atomically(path: Path, write: Callable[[Any], object]) -> None:
 
 
 def refuse_no_file(path: Path) -> None:
-    """Refuse to write where something stands that is no file: a rename would put one in the place of a pipe."""
+    """Refuse a target that exists and is not a file: the rename would replace a pipe by a file."""
     if path.exists() and not path.is_file():
         raise UsageError(f"{path}: expected a file to write, got {found_at(path)}")
 
 
 def check_directory(path: Path) -> None:
-    """Refuse a directory that cannot be made or written to, before any work is done for what is to go there."""
+    """Refuse a directory that cannot be created or written to, before any work is done."""
     refuse_nul(path)
     place = path
     while not place.exists() and place != place.parent:
-        # A link whose target is gone does not exist, and no directory can be made there.
+        # A broken link does not "exist", but no directory can be created in its place.
         if place.is_symlink():
             raise UsageError(f"{place}: expected a directory to write to, got a broken link")
         place = place.parent
@@ -112,12 +112,12 @@ def check_directory(path: Path) -> None:
 
 @contextlib.contextmanager
 def naming(path: Path, watched: WatchedFile | None = None) -> Iterator[None]:
-    """Let failures of the system name the file that was to be written, and the bytes where they are known."""
+    """Make operating system errors name the file to be written and, if known, the number of bytes."""
     refuse_nul(path)
     try:
         yield
     except Exception as error:
-        # A writer in Rust says in words of its own that the disk is full.
+        # A writer in Rust reports a full disk as an error of its own.
         failure = (watched and watched.error) or error
         if not isinstance(failure, OSError):
             raise
@@ -128,12 +128,12 @@ def naming(path: Path, watched: WatchedFile | None = None) -> Iterator[None]:
 
 
 def _prefix(path: Path) -> str:
-    # A name may be as long as a name can be: what is put around it must fit too.
+    # The name may already have the maximum length, so shorten it before adding to it.
     return f".{path.name[:50]}."
 
 
 def clear_stale(path: Path) -> None:
-    """Remove what writers of a file left behind that are gone."""
+    """Remove temporary files left by killed writers of a file."""
     prefix = _prefix(path)
     with contextlib.suppress(OSError), os.scandir(path.parent) as entries:
         stale = [entry for entry in entries if entry.name.startswith(prefix) and entry.name.endswith(SUFFIX)]
@@ -164,9 +164,9 @@ _RENAME_EXCHANGE = 2
 
 
 def replace_directory(directory: Path, fill: Callable[[Path], object], *, ours: Container[str]) -> None:
-    """Fill a new directory and put it in the place of `directory`, where only what is named in `ours` is replaced."""
-    # A link to the directory stays a link; the new directory takes the place of what it points to.
-    # By `realpath`: of a link to itself `Path.resolve` makes a RuntimeError in older Pythons.
+    """Fill a new directory and replace `directory` by it; entries whose names are not in `ours` are kept."""
+    # A link to the directory stays a link; its target is replaced.
+    # Use `realpath`: for a link to itself, `Path.resolve` raises a RuntimeError in older Pythons.
     place = Path(os.path.realpath(directory))
     with naming(place):
         _replace(place, fill, ours)
@@ -175,7 +175,7 @@ def replace_directory(directory: Path, fill: Callable[[Path], object], *, ours: 
 def _replace(place: Path, fill: Callable[[Path], object], ours: Container[str]) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     with _alone_in(place.parent):
-        # Where a whole directory stands, what a killed writer left is rubbish, which may be all that fills the disk.
+        # If a complete directory exists, leftovers of killed writers are useless, and they may be filling the disk.
         if place.exists():
             for leftover in _scratches(place):
                 _clear(leftover, place, ours)
@@ -191,17 +191,17 @@ def _replace(place: Path, fill: Callable[[Path], object], ours: Container[str]) 
         except BaseException:
             _clear(scratch, place, ours)
             raise
-        # Only now: until the new directory stands, one that was left aside may be the only whole one.
+        # Only now: until the new directory is in place, a leftover may be the only complete one.
         for leftover in _scratches(place):
             _clear(leftover, place, ours)
 
 
 @contextmanager
 def _alone_in(parent: Path) -> Iterator[None]:
-    """Wait for other writers beside us: what they have under way must not look like something left behind."""
+    """Wait for other writers in the same folder, so that their unfinished directories are not taken for leftovers."""
     file = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        # Some network file systems lock no directories; there the writers' own locks must do.
+        # Some network file systems cannot lock directories; there the writers' own locks have to suffice.
         with contextlib.suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -221,7 +221,7 @@ def _scratches(place: Path) -> list[Path]:
 def _link_others(old: Path, new: Path, ours: Container[str]) -> None:
     for entry in old.iterdir():
         if entry.name not in ours and not (entry.is_dir() and not entry.is_symlink()):
-            # Where the file system has no links the file is moved after the step, as folders are.
+            # If the file system has no hard links, the file is moved after the exchange, as folders are.
             with contextlib.suppress(OSError):
                 os.link(entry, new / entry.name, follow_symlinks=False)
 
@@ -232,7 +232,7 @@ def _exchange(one: Path, other: Path) -> None:
     paths = os.fsencode(one), os.fsencode(other)
     if renameat2 is not None and renameat2(_AT_FDCWD, paths[0], _AT_FDCWD, paths[1], _RENAME_EXCHANGE) == 0:
         return
-    # Where the system cannot swap it takes two steps; between them the old directory stands aside, whole.
+    # Without an atomic exchange, two renames are needed; between them the old directory is kept complete under `aside`.
     aside = _new_scratch(other)
     other.rename(aside)
     try:
@@ -243,7 +243,7 @@ def _exchange(one: Path, other: Path) -> None:
 
 
 def _clear(leftover: Path, place: Path, ours: Container[str]) -> None:
-    """Remove our files from a directory that was replaced or never finished; give back what is not ours."""
+    """Remove our files from a directory that was replaced or never finished; move all others back to `place`."""
     for entry in leftover.iterdir():
         there = place / entry.name
         if entry.name in ours:
@@ -252,18 +252,18 @@ def _clear(leftover: Path, place: Path, ours: Container[str]) -> None:
             entry.rename(there)
         elif os.path.samestat(entry.lstat(), there.lstat()):
             entry.unlink()
-    # Whatever is left has a namesake in the new directory: it stays where it is.
+    # Entries whose names exist in the new directory are left here.
     with contextlib.suppress(OSError):
         leftover.rmdir()
 
 
 def _remove(entry: Path, ours: Container[str]) -> None:
-    """Remove a file of ours, or a folder of ours with the files of ours in it; with others in it, it stays."""
+    """Remove a file of ours, or our files in a folder of ours; a folder that holds others is kept."""
     if entry.is_symlink() or not entry.is_dir():
         entry.unlink()
         return
     for inner in entry.iterdir():
-        # What a writer had under way when it was killed goes too.
+        # Also remove temporary files of killed writers.
         if (inner.name in ours or inner.name.endswith(SUFFIX)) and not inner.is_dir():
             inner.unlink()
     with contextlib.suppress(OSError):

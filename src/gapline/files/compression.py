@@ -1,4 +1,4 @@
-"""Compressed and re-encoded files: .gz and .zst in several members, byte order marks, UTF-16, seeking in a stream."""
+"""Compressed and re-encoded files: .gz and .zst with several members, byte order marks, UTF-16, seeking."""
 
 import contextlib
 import io
@@ -15,31 +15,31 @@ from typing import IO, Any, BinaryIO, NamedTuple
 from gapline.errors import EnvironmentLacksError, TraceError
 from gapline.files.open_file import VARIABLE, most_bytes, open_input, open_regular, too_much
 
-# Beyond this an unpacked table is mapped from a file that has no name and is gone with the process.
+# Larger content is unpacked to an unnamed temporary file and memory-mapped.
 IN_MEMORY = 16 << 20
 
 Content = bytes | mmap.mmap
 
 
 class _Packing(NamedTuple):
-    """How a packing begins, and how many bytes of it are unpacked before the size is looked at."""
+    """A compression format: its first bytes, and how many bytes are unpacked between two checks of the size."""
 
     name: str
     magic: bytes
     bite: int
 
 
-# One kilobyte of zstd can stand for 32 MB, and the limit must see it before memory does; gzip packs 1 : 1,032 at best.
+# One kilobyte of zstd can unpack to 32 MB, so check the limit often; gzip reaches at most 1 : 1,032.
 _PACKINGS = (_Packing("gzip", b"\x1f\x8b", 1 << 16), _Packing("zstd", b"\x28\xb5\x2f\xfd", 1 << 10))
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read and unpack a file; a cut or damaged archive is refused, never read in part."""
+    """Read and unpack a file; a truncated or damaged archive is refused, never read in part."""
     return bytes(read_content(path))
 
 
 def read_content(path: Path) -> Content:
-    """Return the content of a file, unpacked: mapped from disk where it is large; a part of an archive is refused."""
+    """Return the unpacked content of a file, memory-mapped if it is large; a truncated archive is refused."""
     with open_content(path) as stream:
         size = os.fstat(stream.fileno()).st_size
         if size > IN_MEMORY:
@@ -48,7 +48,7 @@ def read_content(path: Path) -> Content:
 
 
 def open_content(path: Path) -> BinaryIO:
-    """Open a file that is on disk and unpacked: itself where it is that, else what is unpacked of it."""
+    """Open a file on disk with the unpacked content: the file itself, or a temporary copy of an archive or a pipe."""
     most = most_bytes()
     with contextlib.ExitStack() as opened:
         stream = opened.enter_context(open_input(path))
@@ -67,15 +67,15 @@ def open_content(path: Path) -> BinaryIO:
             stream = target
         elif os.fstat(stream.fileno()).st_size > most:
             raise too_much(path, most)
-        # From here on it is the caller who closes it.
+        # From here on the caller has to close the stream.
         opened.pop_all()
         return stream
 
 
 class Unpacked:
-    """The content of a stream in pieces, unpacked where it is packed; what ends early gives its prefix.
+    """The content of a stream in pieces, unpacked if compressed; a truncated stream yields its prefix.
 
-    `whole` says at the end whether it did not end early, as a killed job leaves a file.
+    After iteration, `whole` is False if the stream was truncated, as when a job was killed.
     """
 
     def __init__(self, stream: BinaryIO, path: Path | str) -> None:
@@ -92,13 +92,13 @@ class Unpacked:
 
 
 def _packing_of(stream: BinaryIO) -> _Packing | None:
-    # Looked at without being taken: a pipe cannot go back.
+    # Peek instead of reading, because a pipe cannot seek back.
     head = stream.peek(4)[:4] if isinstance(stream, io.BufferedReader) else b""
     return next((packing for packing in _PACKINGS if head.startswith(packing.magic)), None)
 
 
 def _unpack(stream: BinaryIO, packing: _Packing, target: IO[bytes], path: Path) -> None:
-    """Unpack into a target, or refuse what is not whole."""
+    """Unpack into a target; refuse a truncated or damaged file."""
     most, pieces = most_bytes(), _unpacked(stream, packing, path)
     while True:
         try:
@@ -114,7 +114,7 @@ def _unpack(stream: BinaryIO, packing: _Packing, target: IO[bytes], path: Path) 
 
 
 def _unpacked(stream: BinaryIO, packing: _Packing, path: Path | str) -> Generator[bytes, None, bool]:
-    """Yield what is packed, in pieces; return whether it was whole."""
+    """Yield the unpacked content in pieces; return whether the file was complete."""
     start, errors = _unpacker(packing.name, path)
     data, given = stream.read(packing.bite), False
     # Appending to a packed file leaves several members or frames.
@@ -136,7 +136,7 @@ def _unpacked(stream: BinaryIO, packing: _Packing, path: Path | str) -> Generato
         data = member.unused_data or stream.read(packing.bite)
         if len(data) < len(packing.magic):
             data += stream.read(packing.bite)
-    # Zeros are padding, as a tape leaves it; anything else behind the last member is no part of it.
+    # Zeros after the last member are padding, as on tapes; anything else means that the file is damaged.
     while data and not data.strip(b"\0"):
         data = stream.read(1 << 20)
     return not data
@@ -153,13 +153,13 @@ def _unpacker(name: str, path: Path | str) -> tuple[Callable[[], Any], type[Exce
 
 
 PACKED = (".gz", ".zst")
-# Byte order marks, as other systems write them at the beginning of a file.
+# Byte order marks, which some systems write at the beginning of a file.
 UTF_8_MARK = b"\xef\xbb\xbf"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def text_start(content: Content) -> int:
-    """Return where the text of a file begins: behind a byte order mark, where it has one."""
+    """Return the offset of the text of a file, after a UTF-8 byte order mark if there is one."""
     return len(UTF_8_MARK) if content[: len(UTF_8_MARK)] == UTF_8_MARK else 0
 
 
@@ -171,7 +171,7 @@ def as_utf8(pieces: Iterator[bytes]) -> Iterator[bytes]:
         if len(first) >= 3:
             break
     if first[:2] in UTF_16:
-        # What a Windows shell writes when a solver's output is redirected.
+        # A Windows shell writes UTF-16 when the output of a solver is redirected.
         decoder = getincrementaldecoder("utf-16")("replace")
         for piece in chain((first,), pieces):
             yield decoder.decode(piece).encode("utf-8", "replace")
@@ -189,9 +189,9 @@ def path_without_packing(path: str) -> str:
 
 
 class Unrolled:
-    """What a .gz or .zst holds, for whoever goes through it in order; going back begins anew.
+    """Seekable content of a .gz or .zst file, best read in order: seeking back starts again from the beginning.
 
-    `whole` says at the end whether it did not end early.
+    At the end, `whole` says whether the file was complete.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -206,15 +206,15 @@ class Unrolled:
 
     @property
     def whole(self) -> bool:
-        """Whether it was read to its end, as far as is known."""
+        """Whether the file is complete, as far as it was read."""
         return self._unpacked.whole
 
     def tell(self) -> int:
-        """Return how many unpacked bytes were read or passed over."""
+        """Return the position in the unpacked content."""
         return self._at
 
     def seek(self, place: int, whence: int = io.SEEK_SET) -> int:
-        """Go to a place, or to the end where that comes first."""
+        """Seek to a position, or to the end if that comes first."""
         assert whence == io.SEEK_SET
         if place < self._at:
             self.close()
@@ -224,7 +224,7 @@ class Unrolled:
         return self._at
 
     def read(self, size: int) -> bytes:
-        """Return so many bytes, fewer only at the end."""
+        """Read `size` bytes, or fewer at the end."""
         found = io.BytesIO()
         while (left := size - found.tell()) > 0 and self._fill():
             found.write(self._piece[self._used : self._used + left])
@@ -248,6 +248,6 @@ class Unrolled:
         self._stream.close()
 
     def __del__(self) -> None:
-        # It is kept from one chunk to the next, and nobody knows which is the last.
+        # The object is kept between chunks, and no caller knows which chunk is the last.
         if hasattr(self, "_stream"):
             self.close()

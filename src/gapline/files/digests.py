@@ -1,4 +1,4 @@
-"""Digests: canonical JSON (RFC 8785), lists that `sha256sum -c` reads, the Software Heritage identifier of a folder."""
+"""Digests: canonical JSON (RFC 8785), lists for `sha256sum -c`, the Software Heritage identifier of a folder."""
 
 import hashlib
 import json
@@ -26,12 +26,12 @@ def sums_text(digests: dict[str, str]) -> str:
 
 
 def parse_sums(text: str, where: str) -> dict[str, str]:
-    """Return the digests ("sha256:…") of a list by name.
+    """Parse a list for `sha256sum -c` into digests ("sha256:…") by name.
 
     Raises
     ------
     IntegrityError
-        Where a line is none of such a list, or a name is there twice; `where` is how the error calls the list.
+        When a line is malformed or a name occurs twice; `where` is the name of the list in the message.
     """
     digests: dict[str, str] = {}
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
@@ -50,8 +50,8 @@ class _Folder:
 
 
 def blob_hash(stream: BinaryIO, size: int) -> bytes:
-    """Return git's hash of a file of a size."""
-    # git chose SHA-1; what is signed and verified are the sha256 sums beside it.
+    """Return the git blob hash of a file of the given size."""
+    # The format requires SHA-1; integrity rests on the sha256 sums, which are stored too.
     found = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
     while piece := stream.read(_BITE):
         found.update(piece)
@@ -64,7 +64,7 @@ def directory_identifier(files: Mapping[str, tuple[bytes, bool]]) -> str:
     Parameters
     ----------
     files
-        By name (`in/a.txt`): the hash of the file and whether it can be executed.
+        By name (`in/a.txt`): the blob hash of the file and whether it is executable.
 
     >>> directory_identifier({})
     'swh:1:dir:4b825dc642cb6eb9a060e54bf8d69288fbee4904'
@@ -93,9 +93,9 @@ def _first(entry: tuple[bytes, bytes, bytes]) -> bytes:
     return entry[0]
 
 
-# Beyond this an integer is not one double, and RFC 8785 numbers are doubles.
+# Larger integers may have no exact double, and numbers in RFC 8785 are doubles.
 EXACT = 2**53 - 1
-# The digest cannot cover itself; the day of writing is not content.
+# The digest cannot cover itself; the creation date is not content.
 UNCOVERED = ("digest", "created")
 
 
@@ -115,7 +115,7 @@ def content_digest(document: Mapping[str, Any], *, where: str = "") -> str:
 
 
 def parse_document(text: str | bytes, where: str) -> dict[str, Any]:
-    """Parse a JSON object; a key that stands twice is refused, for readers disagree on which one counts."""
+    """Parse a JSON object; duplicate keys are refused, because readers disagree on which one counts."""
     try:
         document = json.loads(
             text,

@@ -1,4 +1,4 @@
-"""Locks on files of a study: they end with the last process that has the file open, so that no crash leaves one."""
+"""Locks on files of a study, released when the last process closes the file, so that a crash leaves no lock."""
 
 import fcntl
 import os
@@ -10,12 +10,12 @@ from gapline.files.open_file import refuse_odd
 
 
 def open_lock(path: Path) -> int:
-    """Open a file to lock it, made where it is not there yet."""
+    """Open a file to lock it; create it if it does not exist."""
     # NOFOLLOW: in a directory that others can write to, a link could make us create or truncate a file elsewhere.
     how = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
     file = os.open(path, how, 0o644)
     try:
-        # A pipe takes what is written to it until it is full, and then waits for a reader.
+        # A write to a pipe blocks as soon as the pipe is full and nothing reads it.
         refuse_odd(file, path)
     except BaseException:
         os.close(file)
@@ -24,7 +24,7 @@ def open_lock(path: Path) -> int:
 
 
 def lock_now(file: int, kind: int = fcntl.LOCK_EX) -> bool:
-    """Lock an open file, unless somebody else has locked it."""
+    """Lock an open file without waiting; return False if it is already locked."""
     try:
         fcntl.flock(file, kind | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -34,7 +34,7 @@ def lock_now(file: int, kind: int = fcntl.LOCK_EX) -> bool:
 
 @contextmanager
 def locked(path: Path) -> Iterator[int]:
-    """Wait for the lock on a file and hold it; yields the open file."""
+    """Wait for the lock on a file and hold it; yield the open file."""
     file = open_lock(path)
     try:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -44,12 +44,12 @@ def locked(path: Path) -> Iterator[int]:
 
 
 def append_whole(file: int, line: bytes) -> None:
-    """Append a line to a locked file and wait for the disk, or leave the file as it was: half a line spoils it."""
+    """Append a line to a locked file and sync it to disk; after a failure, truncate the file to its former size."""
     size = os.fstat(file).st_size
     rest = memoryview(line)
     try:
         while rest:
-            # A full disk takes a part first, and says so at the next call.
+            # A nearly full disk accepts part of the data first; the next call fails.
             rest = rest[os.write(file, rest) :]
         os.fsync(file)
     except OSError as error:

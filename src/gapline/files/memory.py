@@ -1,4 +1,4 @@
-"""The memory budget: `--memory`, or a quarter of what the machine has."""
+"""The memory budget: `--memory`, or a quarter of the memory of the machine."""
 
 import ctypes
 import os
@@ -10,25 +10,25 @@ from pathlib import Path, PurePosixPath
 
 from gapline.errors import UsageError
 
-# Below this not even one column of a small campaign, a block of a file and the interpreter's own tables fit.
+# A smaller budget cannot hold one column of a small campaign, a block of a file and the interpreter's own tables.
 LEAST = 16 << 20
 _SHARE = 4
-# Where the system does not say what it has.
+# Assumed if the system does not report its memory.
 _UNKNOWN = 4 << 30
 _SIZE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)\s*([kmgt]?)(i?b?)", re.IGNORECASE | re.ASCII)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
-# What this process was told last: a limit on memory is one for all that it does, and shows in no result.
+# Stack of budgets set by `limited_memory`. Global, because the limit holds for the whole process and affects no result.
 _given: list[int] = []
 
 
 def parse_memory(text: str) -> int:
-    """Return a number of bytes as people write it: KB, MB, GB and TB are powers of 1000, KiB, MiB and so on of 1024.
+    """Parse a size in bytes: KB, MB, GB and TB are powers of 1000; KiB, MiB, GiB and TiB are powers of 1024.
 
     >>> parse_memory("2GB"), parse_memory("512MiB"), parse_memory("1.5g")
     (2000000000, 536870912, 1500000000)
     """
     found = _SIZE.fullmatch(text.strip())
-    # `1i` is neither, and `1ib` means nothing.
+    # The pattern also matches `1i` and `1ib`, which have no meaning.
     if found is None or found[3].lower() == "i" or (found[3].lower() == "ib" and not found[2]):
         raise UsageError(f"--memory: expected a size such as 2GB or 512MiB, got {text!r:.60}")
     thousand = 1024 if found[3].lower() == "ib" else 1000
@@ -39,7 +39,7 @@ def parse_memory(text: str) -> int:
 
 
 def memory_budget(given: str | int | None = None) -> int:
-    """Return the bytes that may be held at a time: those given, those of `limited_memory`, else a quarter of all."""
+    """Return the memory budget in bytes: the given one, that of `limited_memory`, or a quarter of all memory."""
     if given is None:
         return given_memory() or _share_of_all()
     if isinstance(given, str):
@@ -51,18 +51,18 @@ def memory_budget(given: str | int | None = None) -> int:
 
 @cache
 def _share_of_all() -> int:
-    # Whoever makes a small array asks: the files of the control groups are read once in a process.
+    # Cached, because every new array asks: read the files of the cgroups once per process.
     return max(LEAST, memory_limit() // _SHARE)
 
 
 def given_memory() -> int | None:
-    """Return what `limited_memory` says, None where nobody said anything."""
+    """Return the budget set by `limited_memory`, or None."""
     return _given[-1] if _given else None
 
 
 @contextmanager
 def limited_memory(given: str | int | None) -> Iterator[None]:
-    """Work within this budget, however small as a number; None changes nothing."""
+    """Set the memory budget within the context; None changes nothing, and an integer may be of any size."""
     if given is None:
         yield
         return
@@ -74,7 +74,7 @@ def limited_memory(given: str | int | None) -> Iterator[None]:
 
 
 def memory_limit(*, root: Path = Path("/")) -> int:
-    """Return how much memory there is for this process: that of the machine, or the smallest limit of its cgroups."""
+    """Return the memory that this process may use: the smallest of the machine's memory and its cgroup limits."""
     try:
         machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError):
@@ -83,7 +83,7 @@ def memory_limit(*, root: Path = Path("/")) -> int:
 
 
 def _cgroup_limits(root: Path) -> list[int]:
-    """Return the limits of the cgroups that this process is in, and of those around them, of either version."""
+    """Return the limits of the cgroups of this process and of their parents, for cgroup versions 1 and 2."""
     try:
         lines = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
@@ -99,7 +99,7 @@ def _cgroup_limits(root: Path) -> list[int]:
         else:
             continue
         group = PurePosixPath(name.lstrip("/"))
-        # Inside a container the group's own folder is often the root of what is mounted.
+        # Inside a container, the folder of the group is often the root of the mount.
         limits += [_limit(place / inside / file) for inside in (group, *group.parents)]
     return [limit for limit in limits if limit is not None]
 
@@ -109,11 +109,11 @@ def _limit(path: Path) -> int | None:
         text = path.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
         return None
-    # "max" is no limit; nor is version 1's largest number of pages, which no machine has.
+    # "max" means no limit, and so does the huge default number of version 1.
     return int(text) if text.isdigit() and 0 < int(text) < 1 << 60 else None
 
 
-# Of `mallopt`: how many heaps there are for threads to allocate from; by default eight for each core.
+# The `mallopt` parameter for the number of heaps that threads allocate from; the default is eight per core.
 _M_ARENA_MAX = -8
 
 
@@ -124,12 +124,12 @@ def _library() -> ctypes.CDLL | None:
 
 
 def use_one_heap() -> None:
-    """Let all threads allocate from one heap, so that one needs what another has freed."""
+    """Let all threads allocate from one heap, so that they reuse memory freed by other threads."""
     if (library := _library()) is not None:
         library.mallopt(_M_ARENA_MAX, 1)
 
 
 def give_back() -> None:
-    """Give back to the system what was freed, if a budget was given: whatever made much of it is done with."""
+    """Return freed memory to the system if a budget was set; call it after a step that freed a lot."""
     if given_memory() is not None and (library := _library()) is not None:
         library.malloc_trim(0)

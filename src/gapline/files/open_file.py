@@ -1,4 +1,4 @@
-"""Open files of others safely: only regular files, never a pipe or a device, and only up to a size limit."""
+"""Open untrusted files safely: regular files only, never a pipe or a device, up to a size limit."""
 
 import errno
 import io
@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from gapline.errors import UsageError
 
-# NONBLOCK: opening a pipe waits for a writer, who may never come. NOCTTY: a terminal would become ours.
+# NONBLOCK: opening a pipe would wait for a writer. NOCTTY: a terminal could become our controlling terminal.
 HOW = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _KINDS = (
     (stat.S_ISFIFO, "a pipe"),
@@ -22,12 +22,12 @@ _KINDS = (
 
 
 def open_regular(path: str | Path) -> BufferedReader:
-    """Open a regular file to read its bytes.
+    """Open a regular file for reading bytes.
 
     Raises
     ------
     OSError
-        When there is none, or something that is no file; its text says what there is.
+        When the file does not exist or is not a regular file; the message says what it is instead.
     """
     refuse_nul(path)
     handle = os.open(path, HOW)
@@ -40,13 +40,13 @@ def open_regular(path: str | Path) -> BufferedReader:
 
 
 def refuse_nul(path: str | Path) -> None:
-    """Refuse a path that no system has: where it has a NUL character, Python raises an error without its name."""
+    """Refuse a path with a NUL character, for which Python raises an error that does not name the path."""
     if "\0" in str(path):
         raise OSError(errno.EINVAL, "expected a file, got a path with a NUL character", str(path))
 
 
 def refuse_odd(handle: int, path: str | Path) -> None:
-    """Refuse what was opened where it is no file; the error says what it is."""
+    """Refuse an open file that is not a regular file; the error says what it is."""
     mode = os.fstat(handle).st_mode
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "expected a file, got a directory", str(path))
@@ -56,7 +56,7 @@ def refuse_odd(handle: int, path: str | Path) -> None:
 
 
 def reason_of(error: OSError) -> str:
-    """Say why a file cannot be read, in the words of the system or of `open_regular`, without the name of the file.
+    """Return why a file cannot be read, from the system's or `open_regular`'s message, without the file name.
 
     >>> reason_of(FileNotFoundError(2, "No such file or directory", "x"))
     'no such file'
@@ -70,26 +70,26 @@ def reason_of(error: OSError) -> str:
 
 VARIABLE = "GAPLINE_MOST_BYTES"
 _DEFAULT = 4 << 30
-# A replication package is many files: those of thousands of runs.
+# A replication package has separate limits, because it holds the files of thousands of runs.
 PACKAGE_BYTES, PACKAGE_MEMBERS = "GAPLINE_MOST_PACKAGE_BYTES", "GAPLINE_MOST_PACKAGE_MEMBERS"
-# Documents become objects of many times their size; tables and logs become columns.
+# Parsed documents take many times their size as Python objects, so their limit is lower than that of tables and logs.
 _DOCUMENT_SHARE = 16
-# Seconds that a writer may take to come after us.
+# Seconds to wait until a writer opens a pipe.
 _PATIENCE = 2.0
 
 
 def most_bytes() -> int:
-    """Return how many bytes one file may have, unpacked: 4 GiB, or what GAPLINE_MOST_BYTES says."""
+    """Return the size limit of an unpacked file in bytes: GAPLINE_MOST_BYTES, by default 4 GiB."""
     return _number(VARIABLE, _DEFAULT, "bytes")
 
 
 def most_package_bytes() -> int:
-    """Return how many bytes a replication package may unpack to: 8 GiB, or GAPLINE_MOST_PACKAGE_BYTES."""
+    """Return the size limit of an unpacked replication package: GAPLINE_MOST_PACKAGE_BYTES, by default 8 GiB."""
     return _number(PACKAGE_BYTES, 8 << 30, "bytes")
 
 
 def most_package_members() -> int:
-    """Return how many members a replication package may have: 200,000, or GAPLINE_MOST_PACKAGE_MEMBERS."""
+    """Return the member limit of a replication package: GAPLINE_MOST_PACKAGE_MEMBERS, by default 200,000."""
     return _number(PACKAGE_MEMBERS, 200_000, "members")
 
 
@@ -103,21 +103,21 @@ def _number(variable: str, default: int, what: str) -> int:
 
 
 def most_document() -> int:
-    """Return how many bytes a contract, a snapshot or a record in JSON may have: 256 MiB."""
+    """Return the size limit of a contract, a snapshot or a JSON record in bytes: by default 256 MiB."""
     return most_bytes() // _DOCUMENT_SHARE
 
 
 def too_much(path: Path | str, most: int, *, what: str = "bytes") -> OSError:
-    """Return the error of a file that has more than it may have."""
+    """Return the error for a file that exceeds a limit."""
     times = "" if most == most_bytes() else f" (a {most_bytes() // most}th of it)"
     said = f"expected less, got more than {most:,} {what}, the limit that {VARIABLE}{times} raises"
     return OSError(errno.EFBIG, said, str(path))
 
 
 def open_input(path: Path | str) -> BinaryIO:
-    """Open a trace or a log that the user names, which may be a pipe; a device and a pipe without a writer are refused.
+    """Open a trace or log named by the user; it may be a pipe, but not a device or a pipe without a writer.
 
-    Files of a study are opened by `open_regular`.
+    For the files of a study use `open_regular`.
     """
     file = os.open(path, HOW)
     try:
@@ -133,7 +133,7 @@ def open_input(path: Path | str) -> BinaryIO:
 
 
 class _Pipe(io.RawIOBase):
-    """A pipe of which something was read already."""
+    """A pipe whose first bytes were already read."""
 
     def __init__(self, file: int, first: bytes) -> None:
         super().__init__()
@@ -159,7 +159,7 @@ class _Pipe(io.RawIOBase):
 
 
 def _first_of_pipe(file: int, path: Path | str) -> bytes:
-    """Return what a pipe holds, nothing where its writer has yet to write; one that nobody writes to is refused."""
+    """Return the bytes available in a pipe, or none if its writer has not written yet; refuse one without a writer."""
     until = time.monotonic() + _PATIENCE
     while time.monotonic() < until:
         try:
@@ -172,15 +172,15 @@ def _first_of_pipe(file: int, path: Path | str) -> bytes:
 
 
 def read_regular(path: Path | str, *, most: int | None = None) -> bytes:
-    """Read a file of a study whole, within the limit of documents or `most`; a pipe is refused, never waited for."""
+    """Read a whole file of a study, up to `most` bytes or the document limit; a pipe is refused without waiting."""
     limit = most_document() if most is None else most
     with open_regular(path) as stream:
         size = os.fstat(stream.fileno()).st_size
-        # Told by its size before a byte of it is read.
+        # Refuse by size before reading.
         if size > limit:
             raise too_much(path, limit)
         data = io.BytesIO()
-        # Piece by piece, because asking for the limit would take its memory; on, because somebody may be writing to it.
+        # Read in pieces, because a read of `limit` bytes would allocate them; to the end, because the file may grow.
         while piece := stream.read(max(size - data.tell(), 1 << 20)):
             data.write(piece)
             if data.tell() > limit:

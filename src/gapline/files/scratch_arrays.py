@@ -1,4 +1,4 @@
-"""Arrays that may exceed the memory budget: these are mapped from scratch files."""
+"""Arrays that are mapped from scratch files when they exceed the memory budget."""
 
 import errno
 import mmap
@@ -17,29 +17,29 @@ from numpy.typing import DTypeLike, NDArray
 
 from gapline.files.memory import memory_budget
 
-# Of the budget, for one array, and for all that are held at a time: an arm may have several, and there are many arms.
+# Fractions of the budget for one array and for all arrays together: an arm may have several, and there are many arms.
 _SHARE, _ALL = 16, 4
-# Of the budget, for the piece of an array that is filled before it is written.
+# Fraction of the budget for the buffer that is filled before it is written to the file.
 _ROOM = 4
-# Bytes that a pass holds for one candidate or step at a time, generously.
+# Upper estimate of the bytes that a pass needs per candidate or step.
 PER_ENTRY = 128
-# Bytes from which on memory is worth giving back in parts, and from which on an array is worth counting.
+# Sizes in bytes from which memory is released in parts, and from which an array is counted against the budget.
 _MANY_PAGES, _COUNTED = 4 << 20, 1 << 18
-# Bytes of the arrays in memory that are large enough to count, each under a number of its own. A plain dict: arrays
-# are let go of at any moment, also in the middle of a lock.
+# Bytes of each counted array in memory, by a unique number. A plain dict without a lock: an array may be freed at any
+# moment, even while a lock is held.
 _held: dict[int, int] = {}
 _numbers = count()
-# File systems that are memory themselves.
+# File systems that are stored in memory.
 _IN_MEMORY = ("tmpfs", "ramfs")
 
 
 def piece_size(per_entry: int = PER_ENTRY) -> int:
-    """Return how many candidates or steps a pass may hold at a time within the budget, of so many bytes each."""
+    """Return how many candidates or steps of `per_entry` bytes a pass may hold within the budget."""
     return max(1, memory_budget() // per_entry)
 
 
 def spans(size: int, *, most: int | None = None) -> Iterator[slice]:
-    """Yield slices that cover `size` entries, each no longer than a pass may hold.
+    """Yield slices that cover `size` entries, each of at most `most` entries, by default `piece_size()`.
 
     >>> list(spans(5, most=2))
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
@@ -49,7 +49,7 @@ def spans(size: int, *, most: int | None = None) -> Iterator[slice]:
 
 
 class ScratchArray:
-    """An array of at most `size` entries that grows: in memory, or in a scratch file where it is too large for that."""
+    """An array of at most `size` entries that is filled step by step, in memory or, if too large, in a scratch file."""
 
     def __init__(self, size: int, dtype: DTypeLike = np.float64) -> None:
         kind = np.dtype(dtype)
@@ -68,11 +68,11 @@ class ScratchArray:
         os.truncate(self._file, size * kind.itemsize)
         shown = mmap.mmap(self._file, size * kind.itemsize)
         self.array = np.frombuffer(shown, kind)
-        # With the last array that shows it, not before.
+        # Close the file only when the last array that maps it is freed.
         weakref.finalize(shown, os.close, self._file).atexit = False
 
     def _count(self, size: int) -> None:
-        """Count an array in memory for as long as anybody shows it."""
+        """Count an array in memory for as long as it is referenced."""
         if size >= _COUNTED:
             self._number = next(_numbers)
             _held[self._number] = size
@@ -81,11 +81,11 @@ class ScratchArray:
 
     @property
     def on_disk(self) -> bool:
-        """Whether it lies in a scratch file."""
+        """Whether the array is in a scratch file."""
         return self._file >= 0
 
     def reserve(self, end: int) -> NDArray[Any]:
-        """Return the array, of which the entries up to `end` may now be written."""
+        """Return the array after allocating disk space for its entries up to `end`, which may then be written."""
         until = end * self.array.dtype.itemsize
         if self.on_disk and until > self._reserved:
             try:
@@ -96,10 +96,10 @@ class ScratchArray:
         return self.array
 
     def room(self, start: int, end: int) -> NDArray[Any]:
-        """Return where the entries from `start` to `end` are to be filled, of which `keep` keeps those it is told of.
+        """Return a buffer for the entries from `start` to `end`; call `keep` afterwards to store those to keep.
 
-        For a file that is a piece of memory, the same each time: to write a page costs less than to map it. What is
-        longer than a pass may hold, as one run alone may be, is filled in the file.
+        For an array on disk, the buffer is memory that is reused, because writing a page costs less than mapping it. An
+        interval that exceeds its share of the budget, such as a very long run, is filled in the file directly.
         """
         if not self.on_disk or end - start > piece_size(self.array.dtype.itemsize * _ROOM):
             self._room = self.array[:0]
@@ -110,11 +110,11 @@ class ScratchArray:
 
     @property
     def room_apart(self) -> bool:
-        """Whether the room was memory of its own, of which `keep` writes to the file what is to stay."""
+        """Whether the last buffer is separate memory, which `keep` has to write to the file."""
         return len(self._room) > 0
 
     def keep(self, start: int, pieces: Sequence[tuple[int, int]]) -> None:
-        """Let pieces of the room, each a place and a size, be the entries from `start` on, one behind the other."""
+        """Store pieces of the buffer, each given by offset and size, as consecutive entries from `start` on."""
         if not self.room_apart:
             return
         self.reserve(start + sum(size for _, size in pieces))
@@ -129,7 +129,7 @@ class ScratchArray:
                 left, at = left[written:], at + written
 
     def give_back(self, start: int, end: int) -> None:
-        """Give back the memory of entries that nobody reads any more, as far as it is whole pages of its own."""
+        """Release the memory of entries that are no longer read, as far as they fill whole pages."""
         if self._pages is None:
             return
         unit = self.array.dtype.itemsize
@@ -138,7 +138,7 @@ class ScratchArray:
             self._pages.madvise(mmap.MADV_DONTNEED, low, high - low)
 
     def cut(self, size: int) -> NDArray[Any]:
-        """Return the entries up to `size`, read-only, and give back what lies behind them."""
+        """Return the entries up to `size`, read-only, and release the rest."""
         if self.on_disk:
             with suppress(OSError):
                 os.truncate(self._file, size * self.array.dtype.itemsize)
@@ -148,7 +148,7 @@ class ScratchArray:
             self.array = self.array[:size]
             _held[self._number] = self.array.nbytes
         elif self._number in _held:
-            # NumPy changes the size of no array that somebody watches.
+            # NumPy cannot resize an array that has weak references, such as that of the finalizer.
             self.array = self.array[:size].copy()
             self._count(self.array.nbytes)
         else:
@@ -158,18 +158,18 @@ class ScratchArray:
 
 
 def _has_room(size: int) -> bool:
-    """Say whether an array of so many bytes may be in memory, beside those that are."""
+    """Say whether the budget allows an array of this size in memory, in addition to those that exist."""
     budget = memory_budget()
     return size <= budget // _SHARE and (size < _COUNTED or size + sum(list(_held.values())) <= budget // _ALL)
 
 
 def scratch_array(size: int, dtype: DTypeLike = np.float64) -> NDArray[Any]:
-    """Return an array to be filled: in memory, or mapped from a scratch file where it is too large for the budget."""
+    """Return an uninitialised array, in memory or, if too large for the budget, mapped from a scratch file."""
     return ScratchArray(size, dtype).reserve(size)
 
 
 def scratch_place() -> Path:
-    """Return the directory of scratch files: TMPDIR and the like, but one on a disk where that is memory itself."""
+    """Return the directory of scratch files: the usual one, or /var/tmp if that is in memory and TMPDIR is unset."""
     usual = Path(tempfile.gettempdir())
     other = Path("/var/tmp")
     if (
@@ -183,7 +183,7 @@ def scratch_place() -> Path:
 
 @cache
 def _file_system(place: Path) -> str | None:
-    """Return the kind of file system that a directory lies on, None where nobody says."""
+    """Return the type of the file system of a directory, or None if unknown."""
     try:
         lines = Path("/proc/self/mounts").read_text().splitlines()
     except OSError:
@@ -191,24 +191,24 @@ def _file_system(place: Path) -> str | None:
     real = place.resolve()
     mounts = [(Path(fields[1]), fields[2]) for fields in map(str.split, lines) if len(fields) > 2]
     holding = [(len(mount.parts), kind) for mount, kind in mounts if mount == real or mount in real.parents]
-    # Of two mounts on one place the later one is seen.
+    # Of two mounts on the same directory, the later one is visible.
     return max(reversed(holding), key=lambda found: found[0], default=(0, None))[1]
 
 
 def _own_pages(size: int) -> mmap.mmap | None:
-    """Return memory of which parts can be given back; None where it is little, or the system has no such thing."""
+    """Return memory that can be released in parts; None if it is small or the system does not support it."""
     if size < _MANY_PAGES or not hasattr(mmap, "MADV_DONTNEED"):
         return None
     made = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     if hasattr(mmap, "MADV_HUGEPAGE"):
-        # As NumPy asks for its own large arrays; some kernels have none.
+        # NumPy does the same for its large arrays; some operating systems have no huge pages.
         with suppress(OSError):
             made.madvise(mmap.MADV_HUGEPAGE)
     return made
 
 
 def _open_scratch() -> int:
-    """Open a file that has no name any more."""
+    """Open an unnamed temporary file."""
     try:
         file, name = tempfile.mkstemp(prefix="gapline-scratch-", dir=scratch_place())
         Path(name).unlink()
@@ -218,6 +218,6 @@ def _open_scratch() -> int:
 
 
 def no_room(error: OSError, size: int) -> OSError:
-    """Say where a scratch file had no room, and how much was wanted."""
+    """Return the error for a scratch file that did not fit on its file system."""
     what = f"expected room for a scratch file of {size:,} bytes, got: {error.strerror}; TMPDIR names another place"
     return OSError(error.errno or errno.ENOSPC, what, str(scratch_place()))

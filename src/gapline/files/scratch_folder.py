@@ -1,7 +1,7 @@
-"""Private folders for what has to lie in files under names while a process lasts, and nothing of it afterwards.
+"""Private temporary folders, removed at the latest when the process ends.
 
-A folder is locked by the process that made it, so that the system itself says whether that one still lives: what one
-that was killed left behind is removed by the next that looks.
+The process that creates a folder locks it. The lock ends with the process, so that a later process can recognise and
+remove the folders of killed ones.
 """
 
 import atexit
@@ -21,7 +21,7 @@ PREFIX = "gapline-unpacked-"
 
 @dataclass(frozen=True, slots=True)
 class _Locked:
-    """A folder and the lock on it, and whose they are: a fork has the lock too, and is not to remove the folder."""
+    """A folder, the lock on it, and its process: a fork inherits the lock, but must not remove the folder."""
 
     path: Path
     lock: int
@@ -29,7 +29,7 @@ class _Locked:
 
     def remove(self) -> None:
         if self.process == os.getpid():
-            # The lock goes last: nobody else has to look at what is half removed.
+            # Release the lock last, so that no other process sees a half-removed folder as a leftover.
             shutil.rmtree(self.path, ignore_errors=True)
             os.close(self.lock)
 
@@ -39,7 +39,7 @@ _held: list[_Locked] = []
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """Make a private folder, which is removed at the end."""
+    """Create a private folder, which is removed at the end of the context."""
     made = _make()
     try:
         yield made.path
@@ -48,7 +48,7 @@ def scratch_folder() -> Iterator[Path]:
 
 
 def keep_folder() -> Path:
-    """Make a private folder, which is removed when the process ends, or by `release_folder`."""
+    """Create a private folder, which is removed by `release_folder` or when the process ends."""
     if not _held:
         atexit.register(_remove_held)
     made = _make()
@@ -57,16 +57,16 @@ def keep_folder() -> Path:
 
 
 def release_folder(path: Path) -> None:
-    """Remove a folder that is held."""
+    """Remove a folder created by `keep_folder`."""
     for made in [one for one in _held if one.path == path]:
         _held.remove(made)
         made.remove()
 
 
 def clear_leftovers() -> list[Path]:
-    """Remove the folders of processes that are gone, those of this user alone, and return which they were."""
+    """Remove this user's folders of processes that have ended, and return their paths."""
     gone = []
-    # A full disk has no place for a scratch folder, nor leftovers that anybody could be told of.
+    # If no scratch directory can be found or read, there is nothing to report.
     with suppress(OSError):
         place = scratch_place()
         for name in sorted(entry.name for entry in os.scandir(place) if entry.name.startswith(PREFIX)):
@@ -77,7 +77,7 @@ def clear_leftovers() -> list[Path]:
 
 def _clear(path: Path) -> bool:
     try:
-        # No link: what it leads to is not ours to remove.
+        # NOFOLLOW: the target of a link is not ours to remove.
         lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return False
@@ -86,7 +86,7 @@ def _clear(path: Path) -> bool:
             return False
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(path, ignore_errors=True)
-    # Somebody works in it.
+    # Another process holds the lock.
     except OSError:
         return False
     finally:
@@ -102,7 +102,7 @@ def _make() -> _Locked:
             raise no_room(error, 0) from error
         try:
             lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        # Cleared by somebody who found it before it was locked.
+        # Another process removed the folder before it was locked.
         except FileNotFoundError:
             continue
         try:
@@ -110,7 +110,7 @@ def _make() -> _Locked:
         except BlockingIOError:
             os.close(lock)
             continue
-        # A file system that knows no locks: then nobody clears it either.
+        # The file system has no locks; then no other process removes the folder either.
         except OSError:
             pass
         if _is_there(path, lock):

@@ -1,4 +1,4 @@
-"""The headers of a tar, one behind the other: nothing of it is held, and what a header claims is bounded."""
+"""Read the headers of a tar one after the other, with bounded sizes and without keeping them in memory."""
 
 import tarfile
 from collections.abc import Iterator
@@ -10,16 +10,16 @@ from gapline.files.archives import Careful
 from gapline.files.open_file import most_bytes, too_much
 from gapline.text import printable
 
-# A header of a tar with a long name or with attributes; beyond this nobody means well.
+# Limit for one header with a long name or with attributes; a larger one is malicious.
 _MOST_HEADER = 1 << 20
 
 
 class EndsEarlyError(TraceError):
-    """A tar has no end behind its last member, whose content is there."""
+    """The end marker of a tar is missing, although its last member is complete."""
 
 
 class _Header(tarfile.TarInfo):
-    """A header that lets its archive know why there is none: `tarfile` takes any end for the end."""
+    """A header that records on its archive why reading ended, because `tarfile` treats several errors as the end."""
 
     @classmethod
     def fromtarfile(cls, tar: tarfile.TarFile) -> Any:
@@ -31,17 +31,17 @@ class _Header(tarfile.TarInfo):
 
 
 def tar_headers(path: str, stream: Any, *, in_all: int | None = None) -> Iterator[tarfile.TarInfo]:
-    """Yield the header of each member; whoever reads its content goes on reading the stream from there.
+    """Yield the header of each member; the caller may then read its content from the stream.
 
     Parameters
     ----------
     in_all
-        How many bytes all headers together may have; as many as a file may where it is not given.
+        Limit in bytes of all headers together; by default the size limit of a file.
 
     Raises
     ------
     TraceError
-        Where a header is damaged, or the archive ends before its end.
+        When a header is damaged or the archive is truncated.
     """
     most = most_bytes() if in_all is None else in_all
     careful: Any = Careful(stream, partial(too_many_names, path), at_once=_MOST_HEADER, in_all=most, forward=True)
@@ -54,17 +54,17 @@ def tar_headers(path: str, stream: Any, *, in_all: int | None = None) -> Iterato
             before = info
             yield info
             tar.members.clear()  # type: ignore[attr-defined]  # it would hold them all
-            # `tarfile` would go back by a byte to see that the content was there.
+            # Check here that the content is complete: `tarfile` would seek back by one byte for it.
             if stream.tell() < tar.offset:
                 stream.seek(tar.offset - 1)
                 if not stream.read(1):
                     raise tarfile.ReadError("unexpected end of data")
     except (GaplineError, OSError):
         raise
-    # On a damaged header `tarfile` raises whatever its arithmetic comes to.
+    # For a damaged header, `tarfile` may raise any exception.
     except Exception as error:
         raise TraceError(f"{path}: expected a whole tar archive, got {printable(error)}{_behind(before)}") from error
-    # An archive ends with a block of zeros, unless it was cut.
+    # An archive ends with a block of zeros, unless it was truncated.
     if not isinstance(getattr(tar, "ended_by", None), tarfile.EOFHeaderError):  # type: ignore[attr-defined]
         ends = f"got one that ends early or is damaged{_behind(before)}"
         raise EndsEarlyError(f"{path}: expected a whole tar archive, {ends}")
@@ -75,12 +75,12 @@ def _behind(info: tarfile.TarInfo | None) -> str:
 
 
 def too_many_names(path: str, _size: int, most: int) -> OSError:
-    """Return the error of a list of members, or of headers, that is too long."""
+    """Return the error for a member list, or for headers, beyond the limit."""
     return too_much(path, most, what="bytes of names")
 
 
 def wrong_tar_kind(info: tarfile.TarInfo) -> str | None:
-    """Say why a member of a tar may not be unpacked, whatever its name."""
+    """Return why a member of a tar is refused, apart from its name, or None."""
     if info.issym() or info.islnk():
         return "a link"
     return None if info.isdir() or (info.isreg() and not info.issparse()) else "no plain file"

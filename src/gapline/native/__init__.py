@@ -1,1 +1,1 @@
-"""Compiled passes over arrays, each with its NumPy reference."""
+"""Compiled passes over arrays, each with a NumPy version."""

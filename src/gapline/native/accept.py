@@ -1,4 +1,4 @@
-"""The compiled pass over all candidates: which of them become steps, and how many were left out and why."""
+"""The compiled pass over all candidates: select the steps, and count the candidates left out, by reason."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,15 +17,15 @@ from gapline.native.compilation import compiled
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 COUNTS = ("captured", "rejected", "unchecked", "late", "steps")
-# Bytes held per candidate: time and objective of a step, what a transform makes, and what it makes that of.
+# Bytes per candidate: time and objective of a step, and the input and output of a transform.
 _PER_CANDIDATE = 32
 
 
 @dataclass(slots=True)
 class Accepted:
-    """What the compiled pass found: the steps, and per run the counts, the best, its time and its candidate's place.
+    """Result of the compiled pass: the steps, and per run the counts, the best objective, its time and its index.
 
-    `faults` has the candidates that cannot be scored, or are out of order, by the rows of their runs: mostly none.
+    `faults` maps the row of a run to its first candidate that cannot be scored or is out of order; usually it is empty.
     """
 
     time: Floats
@@ -40,7 +40,7 @@ class Accepted:
 
     @classmethod
     def of(cls, runs: int) -> "Accepted":
-        """Return room for what is found of so many runs, to be filled, without any step yet."""
+        """Return an uninitialised result for this many runs, without steps."""
         counts = np.empty((len(COUNTS), runs), np.int64)
         return cls(
             time=np.empty(0),
@@ -55,7 +55,7 @@ class Accepted:
         )
 
     def moved(self, by: Integers) -> "Accepted":
-        """Return the same where the candidates of each run lie so many places further on."""
+        """Return the same result with the candidate indices of each run shifted by `by`."""
         places = np.where(self.best_index < 0, -1, self.best_index + by)
         return replace(
             self, best_index=places, faults={row: place + int(by[row]) for row, place in self.faults.items()}
@@ -63,13 +63,13 @@ class Accepted:
 
 
 def accept_candidates(campaign: Campaign, scale: Scale, horizon: Floats, *, count_unchecked: bool) -> Accepted:
-    """Run the compiled pass, piece by piece where the campaign is larger than the memory budget.
+    """Run the compiled pass, in pieces if the campaign is larger than the memory budget.
 
-    The steps are the same whatever the pieces. An objective of zero or below is a fault unless the scale is signed.
+    The steps do not depend on the pieces. An objective of zero or below is a fault unless the scale is signed.
     """
     first = campaign.runs["first"].to_numpy()
     total = int(campaign.runs["count"].sum())
-    # Untouched pages of these cost nothing: peak memory is the columns plus the steps.
+    # Untouched pages of these arrays use no memory: the peak is the columns plus the steps.
     time, objective = ScratchArray(total), ScratchArray(total)
     end = 0
     parts = []
@@ -84,14 +84,14 @@ def accept_candidates(campaign: Campaign, scale: Scale, horizon: Floats, *, coun
         columns = zip((time, objective), outputs, strict=True)
         at_once(*(partial(_close_up, column, room, end, made) for column, room in columns))
         end += sum(size for _, size in made)
-        # Nothing to put together, and so nothing to look at for it.
+        # A campaign in one piece needs no joining.
         if piece is campaign:
             return replace(part, time=time.cut(end), objective=objective.cut(end))
     return replace(joined(len(campaign), parts), time=time.cut(end), objective=objective.cut(end))
 
 
 def joined(runs: int, parts: Sequence[tuple[Integers, Accepted]]) -> Accepted:
-    """Put together what was found of the rows of each part; their steps are taken to lie one part behind the other."""
+    """Join the results of parts, each given with its rows; the steps of the parts are assumed to be concatenated."""
     if len(parts) == 1 and np.array_equal(parts[0][0], np.arange(runs)):
         return parts[0][1]
     found = Accepted.of(runs)
@@ -116,16 +116,16 @@ def _accept_piece(
     scale: Scale,
     count_unchecked: bool,
 ) -> tuple[Accepted, list[tuple[int, int]]]:
-    """Run the compiled pass in threads; return also the pieces of the output, place and size, that they filled.
+    """Run the compiled pass in threads; also return the pieces of the output, offset and size, that they filled.
 
-    Where a run begins is said as if these lay one behind the other.
+    `first` of a run is given as if these pieces were contiguous.
     """
     above = -np.inf if scale.signed else 0.0
     first = campaign.runs["first"].to_numpy()
     count = campaign.runs["count"].to_numpy()
     found = Accepted.of(len(first))
     suspect = np.empty(len(first), np.bool_)
-    # Each thread fills its own part of the output from the left.
+    # Each thread fills its own part of the output from its beginning.
     written: dict[int, tuple[int, int]] = {}
 
     def work(low: int, high: int) -> None:
@@ -151,13 +151,13 @@ def _accept_piece(
 
 
 def _close_up(column: ScratchArray, room: Floats, end: int, made: Sequence[tuple[int, int]]) -> None:
-    """Keep the pieces of the output that were filled, from `end` on, and nothing of what lies between them."""
+    """Make the filled pieces of the output contiguous, from `end` on."""
     if column.room_apart:
         column.keep(end, made)
         return
     at = 0
     for start, size in made:
-        # Block by block, and what was moved is given back: else a third of the steps would lie there twice.
+        # Move blocks and release their old memory; otherwise a third of the steps would be in memory twice.
         for low in range(0, size if start != at else 0, _MOVED):
             moved = min(_MOVED, size - low)
             _move_down(room, start + low, at + low, moved)
@@ -168,9 +168,10 @@ def _close_up(column: ScratchArray, room: Floats, end: int, made: Sequence[tuple
 def _find_fault(
     campaign: Campaign, objective: Floats, row: int, limit: float, *, count_unchecked: bool, above: float
 ) -> int | None:
-    """Return the first candidate out of order, or accepted without a positive finite objective and a stamp.
+    """Return the first candidate that is out of order, or accepted without a valid time stamp or objective, or None.
 
-    Also asked of runs whose last stamps are missing, or whose rejected candidates have negative ones: no fault there.
+    The compiled pass also suspects runs with missing last time stamps, or with negative ones of rejected candidates;
+    these are no faults.
     """
     first = int(campaign.runs["first"][row])
     part = slice(first, first + int(campaign.runs["count"][row]))
@@ -193,9 +194,9 @@ def _move_down(column, source, target, size):  # type: ignore[no-untyped-def] # 
         column[target + k] = column[source + k]
 
 
-# Steps that are moved at a time.
+# Number of steps that are moved at a time.
 _MOVED = 1 << 20
-# Candidates of a run up to which one plain loop is faster than several that are turned into vector instructions.
+# For runs of up to this many candidates, one plain loop is faster than several vectorised ones.
 _SHORT = np.uint64(32)
 
 
@@ -205,9 +206,9 @@ def _accept_slices(  # type: ignore[no-untyped-def] # pragma: no cover
     out_time, out_objective, out_first, captured, rejected, unchecked, late, steps,
     terminal, best_index, best_objective, best_time, suspect,
 ):  # fmt: skip
-    """Build the envelopes of runs low:high into the output from position `out` on; return how many steps there are."""
-    # Places without a sign need no look at whether they count from the end; a slice, or a call that is given an array,
-    # would cost more than a short run does.
+    """Build the envelopes of runs low:high into the output from position `out` on; return the number of steps."""
+    # Unsigned indices avoid the check for negative ones. Slicing an array, or passing one to a call, would cost more
+    # than processing a short run.
     start, one = out, np.uint64(1)
     for run in range(low, high):
         begin, stop, limit = np.uint64(first[run]), np.uint64(first[run] + count[run]), horizon[run]
@@ -253,9 +254,9 @@ def _accept_slices(  # type: ignore[no-untyped-def] # pragma: no cover
 def _accept_run(  # type: ignore[no-untyped-def] # pragma: no cover
     begin, stop, limit, time, objective, verdict, count_unchecked, above, out, out_time, out_objective
 ):
-    """Build the envelope of one run; return where it ends, its best, and what was counted."""
-    # Several plain loops over a run that lies in the cache beat one loop with branches: whether a candidate improves is
-    # a coin toss that no processor predicts, and plain loops are turned into vector instructions.
+    """Build the envelope of one run; return its end, its best candidate, and the counts."""
+    # Several plain loops over a run in the cache are faster than one loop with branches: no processor can predict
+    # whether a candidate improves, and plain loops are vectorised.
     one, bad, open_, bounds = np.uint64(1), 0, 0, 0
     for k in range(begin, stop):
         bad += verdict[k] == 0
@@ -272,7 +273,7 @@ def _accept_run(  # type: ignore[no-untyped-def] # pragma: no cover
         over += (time[k] > limit) & (verdict[k] != 3)
         faults += (time[k] != time[k]) & ((verdict[k] == 1) | (count_unchecked & (verdict[k] == 2)))
 
-    # Every candidate is written to the next free place, and the place is kept only if the candidate improves.
+    # Write every candidate to the next free position, and advance the position only if the candidate improves.
     best, place, free = np.inf, np.int64(-1), out
     if bad + bounds == 0 and (open_ == 0 or count_unchecked):
         for k in range(begin, end):
@@ -310,8 +311,8 @@ def _all_valid(verdict, begin, end):  # type: ignore[no-untyped-def] # pragma: n
 
 @compiled(inline="always", keep=False)
 def _first_beyond(time, low, high, limit):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return the first place whose time is not at most the limit (a missing stamp is beyond every limit)."""
-    # Mostly none is.
+    """Return the first index whose time is not at most the limit (a missing time is beyond every limit)."""
+    # Usually there is none.
     if low < high and time[high - np.uint64(1)] <= limit:
         low = high
     while low < high:
@@ -325,7 +326,7 @@ def _first_beyond(time, low, high, limit):  # type: ignore[no-untyped-def] # pra
 
 @compiled(inline="always", keep=False)
 def _last_verdict(verdict, begin, end, count_unchecked):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return the verdict on the last candidate, which is no bound; -1 without one."""
+    """Return the verdict on the last candidate, ignoring bounds; -1 if there is none."""
     found = -1
     for k in range(end - begin):
         code = verdict[end - np.uint64(1) - k]
@@ -345,7 +346,7 @@ def _equal_stamps(time, begin, end):  # type: ignore[no-untyped-def] # pragma: n
 
 @compiled(nogil=True)
 def _coalesce(time, objective):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Keep the last, which is the best, of steps with equal stamps; return how many remain."""
+    """Of steps with equal times keep the last, which is the best; return how many remain."""
     kept = 0
     for k in range(1, len(time)):
         kept += time[k] != time[kept]

@@ -1,4 +1,4 @@
-"""The pass over candidates in NumPy, for so few that compiled code is not worth loading: the same to the last bit."""
+"""The pass over candidates in NumPy, bit-identical, for data too small to justify loading compiled code."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ def accept_arrays(
     out_first: Integers, captured: Integers, rejected: Integers, unchecked: Integers, late: Integers, steps: Integers,
     terminal: NDArray[np.int8], best_index: Integers, best_objective: Floats, best_time: Floats, suspect: Booleans,
 ) -> int:  # fmt: skip
-    """Build the envelopes of runs low:high into the output from position `out` on; return how many steps there are."""
+    """Build the envelopes of runs low:high into the output from position `out` on; return the number of steps."""
     first, count, limit = first[low:high], count[low:high], horizon[low:high]
     own, starts = step_places(first, count)
     t, z, code = time[own], objective[own], verdict[own]
@@ -28,7 +28,7 @@ def accept_arrays(
         return np.bincount(run[chosen], minlength=high - low)
 
     def last_of(chosen: Booleans) -> Integers:
-        # Where a run is named several times the last one is kept, and candidates lie in the order of their stamps.
+        # With repeated indices NumPy keeps the last value, and candidates are in the order of their times.
         places = np.full(high - low, -1, np.int64)
         places[run[chosen]] = np.flatnonzero(chosen)
         return places
@@ -37,7 +37,7 @@ def accept_arrays(
     valid = (code == VerdictCode.VALID) | (count_unchecked & (code == VerdictCode.UNCHECKED))
     backwards = np.zeros(len(t), np.bool_)
     backwards[1:] = ~(t[:-1] <= t[1:])
-    # The first of a run follows none; it is wrong before the start.
+    # The first candidate of a run has no predecessor; it is wrong if its time is negative.
     backwards = np.where(position == 0, t < 0.0, backwards)
     unusable = valid & np.where(inside, ~((z > above) & (z < np.inf)), np.isnan(t))
     over = ~inside & (t > limit[run]) & (code != VerdictCode.BOUND)
@@ -65,15 +65,15 @@ def accept_arrays(
 
 
 def places_of_steps(time: Floats, objective: Floats, run: Integers, starts: Integers, count: Integers) -> Integers:
-    """Return which candidates are steps: below all before them in their run; an objective that is none is infinite."""
+    """Return the indices of steps: candidates below all previous ones of their run; NaN counts as infinite."""
     kept = np.flatnonzero(_improves(np.where(np.isnan(objective), np.inf, objective), starts, count))
-    # Of steps with equal stamps the last, which is the best, is kept.
+    # Of steps with equal times keep the last, which is the best.
     again = (time[kept[1:]] == time[kept[:-1]]) & (run[kept[1:]] == run[kept[:-1]])
     return kept[np.append(~again, True)] if len(kept) else kept
 
 
 def _first_beyond(time: Floats, starts: Integers, count: Integers, limit: Floats) -> Integers:
-    """Return, for each run, the first position whose time is not at most the limit, by bisection of all at once."""
+    """Return, for each run, the first position whose time is not at most the limit, bisecting all runs together."""
     low, high = np.zeros_like(count), count.copy()
     filled = np.flatnonzero(count > 0)
     none = filled[time[(starts + count - 1)[filled]] <= limit[filled]]
@@ -88,14 +88,14 @@ def _first_beyond(time: Floats, starts: Integers, count: Integers, limit: Floats
 
 
 def _improves(objective: Floats, starts: Integers, count: Integers) -> Booleans:
-    """Say of each candidate whether it is below all that came before it in its run."""
+    """Return a mask of the candidates that are below all previous ones of their run."""
     better = np.empty(len(objective), np.bool_)
     for rows, positions in rectangles(count):
         places = starts[rows, None] + positions
         here = objective[places]
         before = np.full_like(here, np.inf)
         np.minimum.accumulate(here[:, :-1], axis=1, out=before[:, 1:])
-        # A row that is shorter says of its last candidate several times what the first time is right.
+        # A shorter row repeats its last candidate; only the first occurrence is correct.
         filled = np.arange(places.shape[1]) < count[rows, None]
         better[places[filled]] = (here < before)[filled]
     return better

@@ -1,4 +1,4 @@
-"""Names for the types of arrays."""
+"""Type aliases for arrays."""
 
 import numpy as np
 from numpy.typing import NDArray

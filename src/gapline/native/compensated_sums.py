@@ -1,4 +1,4 @@
-"""Compensated sums, for one run in compiled code and for many runs in NumPy, to the same bits."""
+"""Compensated sums, for one run in compiled code and for many runs in NumPy, bit-identical."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ Integers = NDArray[np.int64]
 
 @compiled(inline="always", keep=False)
 def two_sum(a, b):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return the rounded sum of two numbers and what the rounding lost, exactly (Knuth's TwoSum).
+    """Return the rounded sum of two numbers and its exact rounding error (Knuth's TwoSum).
 
     >>> two_sum(1e16, 1.0)
     (1e+16, 1.0)
@@ -22,14 +22,14 @@ def two_sum(a, b):  # type: ignore[no-untyped-def] # pragma: no cover
     return total, (a - (total - back)) + (b - back)
 
 
-# Lanes of `scoring/integral.py`, which do not wait for each other.
+# Independent partial sums, as in `scoring/integral.py`, so that additions do not wait for each other.
 LANES = 4
 
 
 def cumulate(start: Floats, terms: Floats) -> tuple[Floats, Floats]:
-    """Return the sums from `start` on along the second axis, and beside each what rounding has lost so far.
+    """Return the cumulative sums from `start` on along the second axis, and the rounding error of each so far.
 
-    NumPy accumulates strictly one after the other, as a loop does.
+    NumPy accumulates strictly in order, like a loop.
 
     >>> totals, lost = cumulate(np.array([1e16]), np.array([[1.0, 1.0]]))
     >>> totals.tolist(), lost.tolist()

@@ -1,4 +1,4 @@
-"""Compiled functions: when they are compiled, where they are cached, and what runs instead for small data."""
+"""Compile functions on first use, cache the machine code, and use NumPy instead for small data."""
 
 import contextlib
 import fcntl
@@ -17,20 +17,20 @@ import numpy as np
 
 Function = Callable[..., Any]
 
-# Elements of the largest array of a pass that is small: candidates, as a rule.
+# A pass is small if its largest array has at most this many elements (usually candidates).
 SMALL = 100_000
-# Elements that a process works through in NumPy: about as long as loading the compiler takes.
+# Elements that a process handles in NumPy before it compiles; this takes about as long as loading the compiler.
 ALLOWANCE = 4_000_000
-# What a pass counts at the least: calls cost too.
+# Minimum number of elements counted per pass, because calls cost time too.
 _LEAST = 3_000
-# `always` compiles all, `never` nothing that NumPy can do, however large.
+# `always` compiles everything; `never` compiles nothing that NumPy can do, however large.
 VARIABLE = "GAPLINE_COMPILE"
 
 _spent = 0
 
 
 def is_small(arguments: tuple[object, ...]) -> bool:
-    """Say whether a pass over these arrays is for NumPy, and count it if so."""
+    """Say whether NumPy should do a pass over these arrays; if so, count it against the allowance."""
     global _spent  # noqa: PLW0603 (what this process has done so far)
     said = os.environ.get(VARIABLE)
     if said in {"always", "never"}:
@@ -43,19 +43,19 @@ def is_small(arguments: tuple[object, ...]) -> bool:
 
 
 NAME = "gapline-compiling.lock"
-# Seconds after which a process compiles by itself: the one that holds the lock may be stopped.
+# Seconds to wait for the lock before compiling without it, because the process that holds it may be suspended.
 PATIENCE = 60.0
 _AGAIN = 0.02
 
-# How often this process has taken the lock of a folder: a function is compiled while its caller is.
+# Depth of nested locks per folder: a function is compiled during the compilation of its caller.
 _depth: dict[Path, int] = {}
 
 
 @contextlib.contextmanager
 def hold(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder; where it cannot be had, go on without: then code is made twice, and is the same.
+    """Hold the lock of a folder; if it is not available, continue without it and compile the same code twice.
 
-    The system lets go of the lock when its holder ends, however it does.
+    The system releases the lock when its holder ends for any reason.
     """
     handle = None if _depth.get(folder, 0) else _take(folder)
     _depth[folder] = _depth.get(folder, 0) + 1
@@ -68,7 +68,7 @@ def hold(folder: Path) -> Iterator[None]:
 
 
 def _take(folder: Path) -> int | None:
-    """Return the handle of a lock that is ours; None where there is no place, no lock, or no end of waiting."""
+    """Return the handle of the acquired lock; None if it cannot be created or is not free within PATIENCE."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder / NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -83,7 +83,7 @@ def _take(folder: Path) -> int | None:
                 time.sleep(_AGAIN)
                 continue
         except OSError:
-            # Some network file systems have no locks.
+            # Some network file systems do not support locks.
             pass
         else:
             return handle
@@ -92,13 +92,13 @@ def _take(folder: Path) -> int | None:
 
 
 def compile_once(made: Any) -> None:
-    """Have a function of Numba's look for kept code again once it has the lock, and compile while it holds it."""
+    """Make a Numba function compile under the lock, after checking the cache once more when it has the lock."""
     from numba.core.compiler_lock import global_compiler_lock
 
     cache = made._cache
     folder = getattr(cache, "cache_path", None)
     if folder is None:
-        # Nothing of it is kept.
+        # The function is not cached.
         return
     plain_compile, plain_load = made.compile, cache.load_overload
     held: list[contextlib.ExitStack] = []
@@ -111,7 +111,7 @@ def compile_once(made: Any) -> None:
         return found
 
     def compile_under_lock(*arguments: Any) -> Any:
-        # Numba's own lock, of the threads of this process, which may be taken again by whoever has it.
+        # Numba's own reentrant lock, which serialises the threads of this process.
         with global_compiler_lock, contextlib.ExitStack() as stack:
             held.append(stack)
             try:
@@ -124,23 +124,23 @@ def compile_once(made: Any) -> None:
 
 
 def with_names(function: Function, names: dict[str, Any]) -> Function:
-    """Return a function that finds other things under some of the names that it uses."""
+    """Return a copy of a function with some of its global names replaced."""
     known = function.__globals__ | names
     copy = FunctionType(function.__code__, known, function.__name__, function.__defaults__, function.__closure__)
     update_wrapper(copy, function)
-    # Whoever asks for its source or its names would be led to the one that was copied.
+    # Otherwise `inspect` would follow this attribute to the original function and its names.
     del copy.__dict__["__wrapped__"]
     return copy
 
 
-# What a command has to say about it, once.
+# Notes that a command prints once.
 notes: list[str] = []
 
 
 class Compiled:
-    """A function that becomes machine code when a call of it first needs that; until then Numba is not loaded.
+    """A function that is compiled when a call first needs it; until then Numba is not loaded.
 
-    `small` does the same without, to the last bit, for calls that are not worth it (`native/compilation.py`).
+    `small` computes the same in NumPy, bit-identical, for calls with little data (see `is_small`).
     """
 
     def __init__(self, function: Function, small: Function | None, make: Callable[[Function], Any]) -> None:
@@ -149,42 +149,42 @@ class Compiled:
         self._make, self._machine = make, None
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the machine code, or what does the same without it."""
+        """Call the machine code, or the NumPy version for little data."""
         if self.small is not None and is_small(arguments):
             return self.without_machine(*arguments)
         return self.machine()(*arguments)
 
     def without_machine(self, *arguments: Any) -> Any:
-        """Call what does the same; as machine code does, it says nothing where numbers overflow."""
+        """Call the NumPy version; like machine code, it gives no warning on overflow."""
         assert self.small is not None
         with np.errstate(all="ignore"):
             return self.small(*arguments)
 
     def machine(self) -> Any:
-        """Return Numba's function, which compiles at its first call with arguments of new types."""
+        """Return the Numba function, which compiles at its first call with new argument types."""
         if self._machine is None:
             with _making:
-                # Another thread may have made it meanwhile.
+                # Another thread may have created it meanwhile.
                 if self._machine is None:
                     self._machine = self._make(_know_machines(self.py_func))
         return self._machine
 
 
-# Threads make each function once.
+# Ensures that each function is created once, even with several threads.
 _making = threading.RLock()
 
 
 def compiled(*, small: Function | None = None, keep: bool = True, **options: Any) -> Callable[[Function], Compiled]:
-    """Compile a function when it is first needed, and keep the machine code for the next process.
+    """Compile a function when it is first needed, and cache the machine code for other processes.
 
     Parameters
     ----------
     small
-        Does the same for small arrays without machine code, to the last bit.
+        Bit-identical NumPy version for small arrays.
     keep
-        False for a function that is compiled into those that call it, and nowhere else.
+        False for a function that is only compiled into its callers.
     options
-        Those of `numba.njit`.
+        Options of `numba.njit`.
     """
 
     def decorate(function: Function) -> Compiled:
@@ -195,7 +195,7 @@ def compiled(*, small: Function | None = None, keep: bool = True, **options: Any
 
 
 def _know_machines(function: Function) -> Function:
-    """Return the function with the machine code of what it calls in the place of those names: Numba looks there."""
+    """Return the function with the names of compiled functions bound to their Numba functions, as Numba requires."""
     named = {name: function.__globals__.get(name) for name in function.__code__.co_names}
     return with_names(function, {name: one.machine() for name, one in named.items() if isinstance(one, Compiled)})
 
@@ -208,7 +208,7 @@ def _make(function: Function, *, options: dict[str, Any], keep: bool) -> Any:
     try:
         made = numba.njit(cache=True, **options)(function)
     except RuntimeError:
-        # Neither beside the package, nor under the home directory, nor where NUMBA_CACHE_DIR says.
+        # Numba can write neither next to the package, nor in the home directory, nor in NUMBA_CACHE_DIR.
         made = numba.njit(cache=_use_temporary(), **options)(function)
     _forgive_full_disk(made)
     compile_once(made)
@@ -216,7 +216,7 @@ def _make(function: Function, *, options: dict[str, Any], keep: bool) -> Any:
 
 
 def _use_temporary() -> bool:
-    """Let numba keep its files in a temporary directory of ours; False where there is none either."""
+    """Make Numba cache in a private temporary directory; return False if none is available."""
     import numba
 
     place = temporary_place()
@@ -231,7 +231,7 @@ def _use_temporary() -> bool:
 
 
 def temporary_place() -> Path | None:
-    """Return a directory that only we can write to: whoever else could would have us run code of theirs."""
+    """Return a directory that only this user can write to, because other writers could make us run their code."""
     with contextlib.suppress(OSError):
         place = Path(tempfile.gettempdir()) / f"gapline-compiled-{os.getuid()}"
         with contextlib.suppress(FileExistsError):
@@ -246,7 +246,7 @@ def temporary_place() -> Path | None:
 
 
 def _forgive_full_disk(made: Any) -> None:
-    """Go on without keeping the code where the disk is full: it is compiled, and that was asked for."""
+    """Ignore errors while saving compiled code, such as a full disk: the code can be used in any case."""
     cache = getattr(made, "_cache", None)
     save = getattr(cache, "save_overload", None)
     if save is None:

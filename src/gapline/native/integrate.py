@@ -1,4 +1,4 @@
-"""The integral in NumPy, for so few steps that compiled code is not worth loading: the same to the last bit."""
+"""The integral in NumPy, bit-identical, for data too small to justify loading compiled code."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ def integrate_arrays(
     references: Floats, codes: Integers, parameters: Floats, tolerances: Floats, befores: Floats, places: Integers,
     weight_code: int, cutoff: float, edges: Floats, values: Floats, out: Floats,
 ) -> None:  # fmt: skip
-    """Fill in the scores of runs low:high under every kernel."""
+    """Write the scores of runs low:high under every kernel to `out`."""
     first, count, reference = first[low:high], count[low:high], references[low:high]
     own, starts = step_places(first, count)
     t, z = time[own], objective[own]
@@ -44,7 +44,7 @@ def integrate_gap_arrays(
     time: Floats, gaps: Floats, first: Integers, starts: Integers, count: Integers, horizon: Floats, before: float,
     weight_code: int, cutoff: float, edges: Floats, values: Floats, out: Floats,
 ) -> None:  # fmt: skip
-    """Fill in the scores of runs whose gaps are given, those of a run from `starts` on."""
+    """Write the scores of runs with given gaps to `out`; the gaps of a run begin at `starts`."""
     own, _ = step_places(first, count)
     weight = (weight_code, cutoff, edges, values)
     pieces, before_width, normalizer = _fill_pieces(time[own], starts, count, horizon, weight)
@@ -54,7 +54,7 @@ def integrate_gap_arrays(
 def _fill_pieces(
     t: Floats, starts: Integers, count: Integers, limit: Floats, weight: tuple[int, float, Floats, Floats]
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the weight of the time that each step lasts, that before the first one of each run, and that of all."""
+    """Return the weight of the time that each step lasts, of the time before the first step, and of the horizon."""
     filled = count > 0
     end = np.append(t[1:], 0.0)[: len(t)]
     end[(starts + count - 1)[filled]] = limit[filled]
@@ -78,14 +78,14 @@ def _means(
 def _raw_means(
     gaps: Floats, pieces: Floats, t: Floats, starts: Integers, count: Integers, normalizer: Floats
 ) -> Floats:
-    """Return the mean raw gaps; NaN for a run that is not feasible at time 0, infinite where the gap overflows."""
+    """Return the mean raw gaps; NaN for a run without an incumbent at time 0, infinite if the first gap overflows."""
     means = np.full(len(count), np.nan)
     filled = np.flatnonzero(count > 0)
     rows = filled[~(t[starts[filled]] > 0.0)]
     begins = starts[rows]
     sums = compensated_sums(gaps * pieces, begins, count[rows], np.zeros(len(rows)))
     means[rows] = sums / normalizer[rows]
-    # Gaps times seconds overflow where their mean does not.
+    # The sum of gap times seconds may overflow although the mean does not.
     large = rows[~np.isfinite(means[rows])]
     if len(large):
         shares = gaps * (pieces / np.repeat(normalizer, count))

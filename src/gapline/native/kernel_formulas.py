@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 def is_beaten(value: Any, reference: Any, tolerance: float) -> Any:
     """Say whether a value is below a reference by more than the relative tolerance, on the minimised scale.
 
-    Takes numbers or arrays. The compiled kernels use this very function for the threshold of `dimacs:THETA`.
+    Takes numbers or arrays. The compiled kernels use the same function for the threshold of `dimacs:THETA`.
 
     >>> is_beaten(99.0, 100.0, 1e-9), is_beaten(100.0 - 1e-8, 100.0, 1e-9), is_beaten(110.0, 1.1 * 100.0, 1e-9)
     (True, False, False)
@@ -25,7 +25,7 @@ def is_beaten(value: Any, reference: Any, tolerance: float) -> Any:
 
 
 def run_beats(row: Mapping[str, Any], reference: float, tolerance: float) -> bool:
-    """Say whether the best of a run, as bad as the digits of its print allow, is better than a reference.
+    """Say whether the best objective of a run beats a reference, even at the worst value that its print allows.
 
     >>> run_beats({"best": 99.0}, 100.0, 1e-9), run_beats({"best": 99.0, "print_slack": 5.0}, 100.0, 1e-9)
     (True, False)
@@ -34,13 +34,13 @@ def run_beats(row: Mapping[str, Any], reference: float, tolerance: float) -> boo
 
 
 def check_tolerance(tolerance: float) -> None:
-    """Refuse a tolerance that is no small relative difference."""
+    """Refuse a tolerance outside [0, 1)."""
     if not 0 <= tolerance < 1:
         raise UsageError(f"tolerance: expected a relative difference from 0 up to 1, got {tolerance}")
 
 
 def gap_arrays(code: int, parameter: float, z: Floats, reference: Floats, tolerance: float) -> Floats:
-    """Return the gaps of arrays by the formulas of `gap`, to the last bit, without compiled code."""
+    """Return the gaps of arrays in NumPy, bit-identical to `gap`."""
     if code == KernelCode.SQUEEZED:
         scale = np.where(z + reference == np.inf, 0.5, 1.0)
         return (scale * z - scale * reference) / (scale * z + scale * reference)
@@ -60,11 +60,11 @@ def gap_arrays(code: int, parameter: float, z: Floats, reference: Floats, tolera
 def fill_arrays(
     code: int, parameter: float, z: Floats, reference: Floats, tolerance: float, before: float, out: Floats
 ) -> None:
-    """Fill in the gaps; `before` where there is no incumbent (z = inf)."""
+    """Write the gaps to `out`; `before` without an incumbent (z = inf)."""
     out[:] = np.where(z == np.inf, before, gap_arrays(code, parameter, z, reference, tolerance))
 
 
-# Plain numbers: a compiled function takes no enumeration.
+# Plain integers, because compiled functions cannot use enumerations.
 SQUEEZED, MAXFORM, BERTHOLD, DIMACS, RAW = map(
     int, (KernelCode.SQUEEZED, KernelCode.MAXFORM, KernelCode.BERTHOLD, KernelCode.DIMACS, KernelCode.RAW)
 )
@@ -78,21 +78,21 @@ def gap(code, parameter, z, reference, tolerance):  # type: ignore[no-untyped-de
     """Return the gap of one finite objective against its reference.
 
     `parameter` is THETA of `dimacs:THETA`, which accepts a candidate below THETA·z* by more than the tolerance alone.
-    A `Kernel` with another code than these cannot be made, so that the last branch is `raw` and nothing else.
+    A `Kernel` cannot have any other code, so the last branch is always `raw`.
     """
     if code == SQUEEZED:
-        # Halves are exact where the sum overflows; elsewhere a factor of one changes nothing.
+        # If the sum overflows, halving is exact; otherwise the factor of one changes nothing.
         scale = 0.5 if z + reference == np.inf else 1.0
         return (scale * z - scale * reference) / (scale * z + scale * reference)
     if code == MAXFORM:
         return (z - reference) / max(z, reference)
     if code == BERTHOLD:
-        # The one that is defined for any sign: 1 at a change of sign, where the quotient is more, and 0 at two zeros.
+        # The only kernel defined for any sign: 1 for opposite signs, where the quotient exceeds 1, and 0 for two zeros.
         quotient = abs(z - reference) / max(abs(z), abs(reference))
         return 0.0 if z == reference else quotient if quotient < 1.0 else 1.0
     raw = (z - reference) / reference
     if code == DIMACS:
-        # THETA·z* overflows at one end of the range and has hardly a digit left at the other: compare the two nearer 1.
+        # THETA·z* overflows for huge references and loses its digits for tiny ones: scale both sides before comparing.
         scale = 2.0**200 if reference < 1e-290 else 2.0**-200 if reference > 1e290 else 1.0
         return raw if _is_beaten(scale * z, parameter * (scale * reference), tolerance) else parameter - 1.0
     return raw
@@ -101,7 +101,7 @@ def gap(code, parameter, z, reference, tolerance):  # type: ignore[no-untyped-de
 def fill_gaps(
     code: int, parameter: float, z: ArrayLike, reference: ArrayLike, tolerance: float, before: float
 ) -> Floats:
-    """Return the gaps of arrays; `before` where there is no incumbent (z = inf).
+    """Return the gaps of arrays; `before` without an incumbent (z = inf).
 
     >>> fill_gaps(SQUEEZED, 0.0, [30.0, np.inf], 10.0, 0.0, 1.0).tolist()
     [0.5, 1.0]
@@ -109,7 +109,7 @@ def fill_gaps(
     objectives, references = np.broadcast_arrays(np.asarray(z, np.float64), np.asarray(reference, np.float64))
     flat = [array.ravel() for array in (objectives, references)]
     for array in flat:
-        # Read-only whatever came in, so that one compiled version serves all.
+        # Always read-only, so that one compiled version is enough.
         array.flags.writeable = False
     out = np.empty(objectives.size)
     _fill(code, parameter, flat[0], flat[1], tolerance, before, out)

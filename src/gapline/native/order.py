@@ -1,4 +1,4 @@
-"""The stable order of times, which mean curves and sweeps over time are made in."""
+"""The stable order of times, for mean curves and sweeps over time."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ Integers = NDArray[np.int64]
 def stable_order(time: Floats) -> Integers:
     """Return the stable order of nonnegative times, at the speed of sorting plain integers.
 
-    The bits of a nonnegative float sort like the float. The lowest ones give way to the position, so that one sort of
-    integers yields the order; the few stamps that differ in those bits alone are put right afterwards.
+    The bits of a nonnegative float sort like the float. The lowest bits are replaced by the position, so that one sort
+    of integers yields the order; the few times that differ only in those bits are corrected afterwards.
     """
     bits = max(1, int(len(time) - 1).bit_length())
     mask = np.uint64((1 << bits) - 1)
-    # Adding zero turns a negative zero, whose sign bit would sort last, into the positive one. All in one array: as
-    # many entries are sorted at a time as the memory budget allows.
+    # Adding zero turns negative zero, whose sign bit would sort last, into positive zero. Work in place in one array,
+    # because the memory budget determines how many entries are sorted at a time.
     keys = (time + 0.0).view(np.uint64)
     keys &= ~mask
     keys |= np.arange(len(time), dtype=np.uint64)
@@ -40,7 +40,7 @@ def _settle_arrays(time: Floats, order: Integers, patience: int) -> bool:  # noq
 
 @compiled(nogil=True, small=_settle_arrays)
 def _settle(time, order, patience):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Sort what is nearly sorted by insertion; give up (false) where it takes more moves than patience allows."""
+    """Sort a nearly sorted order by insertion; return False if that takes more than `patience` moves."""
     moves = 0
     for k in range(1, len(order)):
         here = order[k]
@@ -56,10 +56,10 @@ def _settle(time, order, patience):  # type: ignore[no-untyped-def] # pragma: no
 
 
 def sort_by_time(time: Floats, *columns: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """Return times, or other numbers of any sign, and their columns in the stable order of the first.
+    """Return times, or other numbers of any sign, and further columns in the stable order of the first.
 
-    More than the memory budget holds is sorted part by part, and the parts are merged through scratch files: the same
-    order, since of equal times those of an earlier part go first.
+    Data beyond the memory budget are sorted in parts, which are merged through scratch files. The order is the same,
+    because among equal times those of an earlier part come first.
 
     >>> [column.tolist() for column in sort_by_time(np.array([2.0, 1.0, 2.0]), np.array([0, 1, 2]))]
     [[1.0, 2.0, 2.0], [1, 0, 2]]
@@ -67,7 +67,7 @@ def sort_by_time(time: Floats, *columns: NDArray[Any]) -> tuple[NDArray[Any], ..
     if len(time) <= piece_size():
         order, sorted_columns = _any_order(time), []
         for column in (time, *columns):
-            # Several are kept by whoever sorts: they count.
+            # Scratch arrays, because callers keep several of them, and these count against the memory budget.
             sorted_columns.append(scratch_array(len(order), column.dtype))
             np.take(column, order, out=sorted_columns[-1], mode="clip")
         return tuple(sorted_columns)
@@ -95,14 +95,14 @@ def _any_order(numbers: Floats) -> Integers:
 
 @compiled(nogil=True)
 def _merge(time, edges, out, owner):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Merge sorted parts, and note of each entry which part it came from: a heap of the parts' next times."""
+    """Merge sorted parts by a heap of their next times, and record the part of each entry."""
     parts = len(edges) - 1
     place = edges[:-1].copy()
     heap = np.empty(parts, np.int64)
     size = 0
     for part in range(parts):
         if place[part] < edges[part + 1]:
-            # Sift up: the parts come in order, so an equal time stays behind.
+            # Sift up; parts are added in order, so one with an equal time stays behind.
             k = size
             size += 1
             while k > 0 and time[place[part]] < time[place[heap[(k - 1) // 2]]]:
@@ -136,7 +136,7 @@ def _merge(time, edges, out, owner):  # type: ignore[no-untyped-def] # pragma: n
 
 @compiled(nogil=True)
 def _follow(column, edges, owner, out):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Bring another column into the order of the merge."""
+    """Arrange another column in the order of the merge."""
     place = edges[:-1].copy()
     for at in range(len(owner)):
         part = owner[at]

@@ -1,9 +1,9 @@
-"""The integral of a function of time with error control: a table that compiled code can read at any moment.
+"""Integrate a function of time with error control, as a table that compiled code can evaluate at any moment.
 
-The horizon is cut into panels. On each, the function is interpolated at 17 Chebyshev points (Clenshaw and Curtis), and
-the panel is halved until the interpolant of every second point says the same: `error` is the sum over the panels of
-width × largest difference between the two, which bounds what the integral up to any moment may be off, as far as
-sampling can tell. A spike that lies between all points is seen by no method that looks at points alone.
+The horizon is divided into panels. On each, the function is interpolated at 17 Chebyshev points (Clenshaw and Curtis),
+and the panel is halved until the interpolant through every second point agrees. `error` is the sum over the panels of
+width × largest difference between the two. As far as sampling can tell, it bounds the error of the integral up to any
+moment. No method that samples points can detect a spike between all of them.
 """
 
 import heapq
@@ -21,12 +21,12 @@ from gapline.native.compilation import compiled
 Floats = NDArray[np.float64]
 
 _DEGREE = 16
-# Coefficients of a panel: those of the antiderivative, which is one degree higher.
+# Number of coefficients of a panel: those of the antiderivative, whose degree is one higher.
 TERMS = _DEGREE + 2
 TOLERANCE = 1e-12
-# Beyond this share of the whole a score would have no digits that anybody prints.
+# Largest accepted relative error; beyond it, not even the printed digits of a score would be correct.
 COARSEST = 1e-6
-# A jump takes forty halvings to be as narrow as the tolerance: room for a hundred of them.
+# A jump needs forty halvings to be as narrow as the tolerance: this is enough for a hundred jumps.
 _MOST_PANELS = 5000
 _NODES = np.cos(np.pi * np.arange(_DEGREE + 1) / _DEGREE)[::-1]
 
@@ -35,8 +35,8 @@ _NODES = np.cos(np.pi * np.arange(_DEGREE + 1) / _DEGREE)[::-1]
 class Quadrature:
     """∫ f from 0 to any moment up to the horizon.
 
-    `edges` of the panels; `terms`, TERMS for each panel, are Chebyshev coefficients of the integral from 0, `whole` is
-    that over the horizon, and `error` by how much any of them may be off.
+    `edges` are those of the panels; `terms` are the Chebyshev coefficients of the integral from 0, TERMS for each
+    panel; `whole` is the integral over the horizon, and `error` bounds the error of any of these integrals.
     """
 
     edges: Floats
@@ -50,13 +50,13 @@ class Quadrature:
 
 
 def integrate_function(function: Callable[[float], float], horizon: float, *, name: str = "function") -> Quadrature:
-    """Integrate a nonnegative function over the horizon; refused where it is negative, infinite or not integrable.
+    """Integrate a nonnegative function over the horizon; refuse one that is negative, infinite or not integrable.
 
     >>> found = integrate_function(lambda t: 2 * t, 10.0)
     >>> round(found.upto(3.0), 12), round(found.whole, 12), found.error < 1e-9
     (9.0, 100.0, True)
     """
-    # Equal ones, so that nothing wide is missed, and ever shorter ones towards 0, where startup is weighed.
+    # Equal panels, so that nothing wide is missed, and shorter and shorter ones towards 0, where startup is weighted.
     start = np.unique(np.concatenate([horizon * np.arange(17) / 16, horizon * 0.5 ** np.arange(5.0, 15.0)]))
     panels = [_panel(function, low, high, name) for low, high in pairwise(start.tolist())]
     heap = [(-panel[0], k) for k, panel in enumerate(panels)]
@@ -67,7 +67,7 @@ def integrate_function(function: Callable[[float], float], horizon: float, *, na
         worst, k = heap[0]
         low, high = panels[k][2], panels[k][3]
         middle = 0.5 * (low + high)
-        # Nothing lies between two neighbouring doubles: what is left of a jump there is all that can be.
+        # A panel between two neighbouring doubles cannot be halved, so the remaining error of a jump is final.
         if not low < middle < high or -worst <= TOLERANCE * whole / _MOST_PANELS:
             break
         parts = [_panel(function, low, middle, name), _panel(function, middle, high, name)]
@@ -84,11 +84,11 @@ Panel = tuple[float, float, float, float, Floats]
 
 
 def _panel(function: Callable[[float], float], low: float, high: float, name: str) -> Panel:
-    """Return error, integral, both ends and the coefficients of the antiderivative from `low` on."""
+    """Return the error, the integral, both ends and the coefficients of the antiderivative from `low` on."""
     half = 0.5 * (high - low)
     times = np.clip(low + half * (_NODES + 1.0), low, high)
     values = np.array([_value(function, float(time), name) for time in times])
-    # The coarse interpolant, through every second point, judged at the points that it did not see.
+    # Compare the coarse interpolant through every second point with the values at the other points.
     coefficients, antiderivative, interpolate_coarse = _matrices()
     coarse = interpolate_coarse @ values[::2]
     error = (high - low) * float(np.max(np.abs(values - coarse)))
@@ -110,10 +110,10 @@ def _value(function: Callable[[float], float], time: float, name: str) -> float:
 
 
 def _assemble(panels: list[Panel], horizon: float, name: str) -> Quadrature:
-    """Put the panels in order, each beginning at the integral of those before it."""
+    """Sort the panels, and let each begin at the integral of the previous ones."""
     panels = sorted(panels, key=lambda panel: panel[2])
     integrals = np.array([panel[1] for panel in panels])
-    # In extended precision where there is one; else what thousands of additions lose is counted below.
+    # In extended precision if available; in any case, the rounding of thousands of additions is included in `error`.
     before = np.concatenate([[0.0], np.cumsum(integrals.astype(np.longdouble))]).astype(np.float64)
     whole = float(before[-1])
     if not whole > 0:
@@ -133,12 +133,12 @@ def _assemble(panels: list[Panel], horizon: float, name: str) -> Quadrature:
 
 @lru_cache(maxsize=512)
 def cached_quadrature(function: Callable[[float], float], horizon: float, name: str) -> Quadrature:
-    """Return the integral of a function over a horizon, made once per process."""
+    """Return the integral of a function over a horizon, computed once per process."""
     return integrate_function(function, horizon, name=name)
 
 
 def integral_upto_arrays(edges: Floats, terms: Floats, time: Floats) -> Floats:
-    """Return the integrals from 0 to moments, to the last bit those of `integral_upto`."""
+    """Return the integrals from 0 to several moments, bit-identical to `integral_upto`."""
     count = len(edges) - 1
     size = len(terms) // count
     k = np.clip(np.searchsorted(edges, time, side="right") - 1, 0, count - 1)
@@ -152,7 +152,7 @@ def integral_upto_arrays(edges: Floats, terms: Floats, time: Floats) -> Floats:
 
 @compiled(nogil=True, small=integral_upto_arrays)
 def integral_upto(edges, terms, time):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return the integral from 0 to a moment (Clenshaw's recurrence on the panel that it lies in)."""
+    """Return the integral from 0 to a moment (Clenshaw's recurrence on its panel)."""
     count = len(edges) - 1
     size = len(terms) // count
     k = min(max(np.searchsorted(edges, time, side="right") - 1, 0), count - 1)
@@ -166,7 +166,7 @@ def integral_upto(edges, terms, time):  # type: ignore[no-untyped-def] # pragma:
 
 @lru_cache(maxsize=1)
 def _matrices() -> tuple[Floats, ...]:
-    """Return values → coefficients, coefficients → antiderivative from -1 on, and coarse values → all values."""
+    """Return the matrices values → coefficients, coefficients → antiderivative from -1, coarse values → all values."""
     chebyshev = np.polynomial.chebyshev
     coefficients = np.linalg.inv(chebyshev.chebvander(_NODES, _DEGREE))
     antiderivative = np.array([chebyshev.chebint(row, lbnd=-1) for row in np.eye(_DEGREE + 1)]).T

@@ -1,4 +1,4 @@
-"""Slices of runs in shared columns: where their steps are, and runs of many lengths as rectangles."""
+"""Slices of runs in shared columns: the positions of their steps, and runs of similar length as rectangles."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
 
-# What is looked at together: enough to be fast, little beside any campaign that needs parts.
+# Steps processed together: enough to be fast, and few compared with a campaign that needs parts.
 AT_ONCE = 250_000
 
 
 def step_places(first: Integers, count: Integers) -> tuple[slice | Integers, Integers]:
-    """Return where the steps of these runs lie in the columns, and where each run begins once they are taken out.
+    """Return the positions of the steps of these runs in the columns, and the start of each run once extracted.
 
     >>> step_places(np.array([4, 0]), np.array([2, 1]))
     (array([4, 5, 0]), array([0, 2]))
@@ -28,7 +28,7 @@ def step_places(first: Integers, count: Integers) -> tuple[slice | Integers, Int
 
 
 def side_by_side(first: Integers, count: Integers) -> slice | None:
-    """Return the one slice that the steps of these runs are, which costs no copy; None where they lie apart.
+    """Return the single slice that holds the steps of these runs, to avoid a copy; None if they are not contiguous.
 
     >>> side_by_side(np.array([3, 5]), np.array([2, 4])), side_by_side(np.array([5, 3]), np.array([4, 2]))
     (slice(3, 9, None), None)
@@ -42,7 +42,7 @@ def side_by_side(first: Integers, count: Integers) -> slice | None:
 
 
 def lying_order(first: Integers) -> Integers | None:
-    """Return the runs in the order in which their steps lie, None where they are: memory is best read from its front.
+    """Return the runs in the order of their steps in memory, which is fastest to read; None if they already are.
 
     >>> lying_order(np.array([4, 0, 4])), lying_order(np.array([0, 4, 4]))
     (array([1, 0, 2]), None)
@@ -51,7 +51,7 @@ def lying_order(first: Integers) -> Integers | None:
 
 
 def step_groups(counts: Integers) -> Iterator[tuple[int, int]]:
-    """Yield ranges of runs with about a quarter of a million steps each: memory does not grow with the campaign.
+    """Yield ranges of runs with about a quarter of a million steps each, so that memory use is bounded.
 
     >>> list(step_groups(np.array([600_000, 600_000, 0, 900_000])))
     [(0, 1), (1, 3), (3, 4)]
@@ -62,16 +62,16 @@ def step_groups(counts: Integers) -> Iterator[tuple[int, int]]:
 
 
 def rectangles(count: Integers) -> Iterator[tuple[Integers, Integers]]:
-    """Yield rows of similar length with the positions in each of them, the last one again where a row is shorter.
+    """Yield groups of rows of similar length with the positions in each row; a shorter row repeats its last position.
 
-    A rectangle is at most twice as long as its shortest row. Rows without anything are in none.
+    A rectangle is at most twice as long as its shortest row. Empty rows are left out.
 
     >>> for rows, positions in rectangles(np.array([3, 0, 1, 4])):
     ...     rows.tolist(), positions.tolist()
     ([2], [[0]])
     ([0, 3], [[0, 1, 2, 2], [0, 1, 2, 3]])
     """
-    # The exponent of the smallest power of two that holds a row: exact for integers that a double holds.
+    # The exponent of the smallest power of two that is not below the length; exact for integers up to 2^53.
     sizes = np.frexp(np.maximum(count - 1, 0))[1]
     for size in np.unique(sizes[count > 0]).tolist():
         rows = np.flatnonzero((sizes == size) & (count > 0))

@@ -1,6 +1,6 @@
-"""Time weights: which moments of the budget matter, integrated in closed form (the paper's appendix C).
+"""Time weights: how much each moment of the budget counts, integrated in closed form (appendix C of the paper).
 
-A function of the user's own has no closed form: it comes as a table of its integral (`native/quadrature.py`).
+A user-defined function has no closed form; it is given as a table of its integral (`native/quadrature.py`).
 """
 
 import math
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 
 def weight_arrays(weight: TimeWeight, horizon: float | None = None) -> tuple[Floats, Floats]:
-    """Return edges and values for the compiled pass; of a function, the table of its integral over this horizon."""
+    """Return edges and values for the compiled pass; for a function, the table of its integral over the horizon."""
     if weight.function is not None:
         assert horizon is not None
         table = cached_quadrature(weight.function, horizon, weight.name)
@@ -27,7 +27,7 @@ def weight_arrays(weight: TimeWeight, horizon: float | None = None) -> tuple[Flo
 def width_arrays(
     code: int, cutoff: float, edges: Floats, values: Floats, start: Floats, end: Floats, horizon: Floats
 ) -> Floats:
-    """Return the integrals of the weight over [start, end], to the last bit those of `width`."""
+    """Return the integrals of the weight over [start, end], bit-identical to `width`."""
     if code == WeightCode.UNIFORM:
         return end - start
     if code == WeightCode.EARLY_LOG:
@@ -47,7 +47,7 @@ def width_arrays(
 
 def _log_growths(low: Floats, width: Floats) -> Floats:
     growth = width / low
-    # NumPy has logarithms of its own on some processors, whose last bit is another: compiled code calls these.
+    # Use `math`, like compiled code: on some processors NumPy's own logarithms differ in the last bit.
     return np.array(
         [
             math.log1p(one) if one < np.inf else math.log(wide) - math.log(from_)
@@ -60,7 +60,7 @@ def _log_growths(low: Floats, width: Floats) -> Floats:
 @compiled(nogil=True)
 def _log_growth(low, width):  # type: ignore[no-untyped-def] # pragma: no cover
     """Return ln((low + width) / low)."""
-    # log1p of the relative width, not a difference of logarithms: close stamps keep all their digits.
+    # log1p of the relative width keeps all digits for close times; a difference of logarithms would not.
     growth = width / low
     return math.log1p(growth) if growth < np.inf else math.log(width) - math.log(low)
 
@@ -74,7 +74,7 @@ def width(code, cutoff, edges, values, start, end, horizon):  # type: ignore[no-
         a, b = max(start, cutoff), max(end, cutoff)
         return _log_growth(a, b - a)
     if code == 2:
-        # In remaining time, where the cutoff is exact: horizon - cutoff is not.
+        # Compute in remaining time, where the cutoff is exact; horizon - cutoff would be rounded.
         rest, more = max(horizon - end, cutoff), max(horizon - start, cutoff)
         return _log_growth(rest, more - rest if rest == cutoff else end - start)
     if code == 4:

@@ -1,1 +1,1 @@
-"""Traces as CSV, JSONL, Parquet, Arrow, frames or recordings: read as a `Campaign`, and exported."""
+"""Read traces (CSV, JSONL, Parquet, Arrow, frames, recordings) as a `Campaign`, and export them."""

@@ -1,4 +1,4 @@
-"""Large CSV files in blocks of whole rows, truncated rows found, and columns that grow block by block."""
+"""Split large CSV files into blocks of whole rows, find truncated rows, and collect columns block by block."""
 
 import mmap
 import tempfile
@@ -15,9 +15,9 @@ from gapline.files.compression import Content
 from gapline.files.memory import memory_budget
 from gapline.files.scratch_arrays import scratch_place
 
-# Of a file; its cells as text take some five times as much.
+# Bytes of a file; as text cells they take about five times as much.
 BLOCK = 4 << 20
-# A row, and what lies between two quotes, is far shorter: what is not is no table, and would be held in memory whole.
+# Longest row, and longest text between two quotes. A file beyond that is not a table and would fill the memory.
 MOST_ROW = 256 << 20
 
 _NEWLINE, _QUOTE = ord("\n"), ord('"')
@@ -33,7 +33,7 @@ def line_blocks(content: Content, *, start: int = 0, source: str) -> Iterator[by
 
 
 def row_blocks(content: Content, separator: str, *, start: int = 0, source: str) -> Iterator[bytes]:
-    r"""Yield blocks of whole rows of a CSV file: a line end between quotes ends no row.
+    r"""Yield blocks of whole rows of a CSV file; a line end between quotes does not end a row.
 
     >>> list(row_blocks(b'1,"2\n3"\n4,5\n', ",", source="t"))
     [b'1,"2\n3"\n4,5\n']
@@ -42,7 +42,7 @@ def row_blocks(content: Content, separator: str, *, start: int = 0, source: str)
 
 
 def text_blocks(pieces: Iterable[bytes], *, source: str) -> Iterator[bytes]:
-    r"""Yield blocks of whole lines of a text that comes in pieces; every line end is a line feed.
+    r"""Yield blocks of whole lines of a text given in pieces; all line ends become line feeds.
 
     >>> list(text_blocks([b"a\r", b"\nb\rc"], source="t"))
     [b'a\nb\nc']
@@ -60,7 +60,7 @@ def text_blocks(pieces: Iterable[bytes], *, source: str) -> Iterator[bytes]:
             raise TraceError(f"{source}: expected a line within {MOST_ROW:,} bytes, got none")
         yield from line_blocks(data[:end], source=source)
         waiting, size = [data[end:]], len(data) - end
-        # Looked for again where there is as much more, or a long line would be joined for each of its pieces.
+        # Search again only after the size has doubled; otherwise a long line would be joined for each of its pieces.
         enough = max(BLOCK, 2 * size)
     yield from line_blocks(b"".join(waiting), source=source)
 
@@ -69,7 +69,7 @@ def _with_line_feeds(pieces: Iterable[bytes]) -> Iterator[bytes]:
     held = b""
     for piece in pieces:
         text = held + piece
-        # What follows tells whether it ends a line by itself.
+        # The next byte decides whether a final carriage return is part of CR LF.
         held = b"\r" if text.endswith(b"\r") else b""
         text = text.removesuffix(held)
         yield text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
@@ -78,7 +78,7 @@ def _with_line_feeds(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def release_pages(content: Content, end: int) -> None:
-    """Give back the memory of what was read of a mapped file: it would stay as long as there is room."""
+    """Release the pages of a mapped file up to `end`, which would otherwise stay in memory."""
     if isinstance(content, mmap.mmap):
         content.madvise(mmap.MADV_DONTNEED, 0, end)
 
@@ -103,17 +103,17 @@ def _blocks(content: Content, start: int, separator: str | None, source: str) ->
 
 
 def _row_end(block: bytes, separator: str) -> int:
-    """Return where the last row of a block ends that ends for certain, 0 where none does."""
+    """Return the end of the last row of a block that is certainly complete, or 0."""
     if _QUOTE not in block:
         return block.rfind(b"\n") + 1
     marks = np.frombuffer(block, np.uint8)
     quotes = np.flatnonzero(marks == _QUOTE)
     opening, closing = quotes[::2], quotes[1::2]
-    # A quote inside a name opens nothing to the parser, and from there on no count of quotes says where a row ends.
+    # The parser does not treat a quote inside a name as opening; after one, counting quotes cannot find row ends.
     before = marks[opening - 1]
     strange = ~np.isin(before, [_QUOTE, _NEWLINE, ord(separator)]) & (opening > 0)
     certain = int(opening[strange][0]) if strange.any() else len(block)
-    # The end of a quoted field, or of the last one before the block ends inside it.
+    # Find the last line end that is not inside quotes, including a quoted field that the block truncates.
     while (end := block.rfind(b"\n", 0, certain)) >= 0:
         place = int(np.searchsorted(opening, end))
         inside = place > 0 and (place > len(closing) or closing[place - 1] > end)
@@ -124,16 +124,16 @@ def _row_end(block: bytes, separator: str) -> int:
 
 
 class Fault(Enum):
-    """What is wrong with a row."""
+    """The fault of an incomplete row."""
 
-    BLANK = "blank"  # an empty line, which is no row
+    BLANK = "blank"  # an empty line, not a row
     SHORT = "short"  # a line end before the last field
-    CUT = "cut"  # the file ends before the last field, or inside a quoted one: its last cell is not believed
-    UNENDED = "unended"  # every field is there, and no line end
+    CUT = "cut"  # the file ends before the last field or inside a quoted one: its last cell is not trusted
+    UNENDED = "unended"  # all fields, but no line end
 
 
 class Broken(NamedTuple):
-    """A row that is not whole: what is wrong with it, and how that is said."""
+    """An incomplete row: its fault, and the values for the error message."""
 
     fault: Fault
     expected: str = ""
@@ -143,9 +143,10 @@ class Broken(NamedTuple):
 def find_broken(
     data: bytes, table: pl.DataFrame, *, separator: str, source: str, alone: bool = True
 ) -> tuple[pl.DataFrame, dict[int, Broken]]:
-    r"""Return the rows of a table that are not whole, by number, and the table without the cells that were cut.
+    r"""Return the table without truncated cells, and its incomplete rows by number.
 
-    `data` is the file that the table was read from, its header in the first line; `alone` says that it is all of it.
+    `data` is the block that the table was read from, with a header in the first line; `alone` says that it is the
+    whole file.
 
     >>> cells = pl.DataFrame({"seed": ["1", "1"], "time": ["2", "3"], "objective": ["951", "9"], "valid": ["t", None]})
     >>> table, broken = find_broken(b"seed,time,objective,valid\n1,2,951,t\n1,3,9", cells, separator=",", source="a")
@@ -155,14 +156,14 @@ def find_broken(
     width, last = table.width, table.height - 1
     ended, open_quote = _has_end(data), ends_in_quotes(data)
     no_end = Broken(Fault.UNENDED, "a line end", "the end of the file: its last number may be cut")
-    # A row that lacks a field lacks the last one: where that stands in every row there is nothing to count.
+    # A row that lacks any field lacks the last one; if no row lacks it, the fields need not be counted.
     if not table.height or not (table[:, -1].null_count() or open_quote):
         return table, {} if ended or not table.height else {last: no_end}
     counts = count_fields(data, separator)[1:]
     if len(counts) != table.height:
         raise TraceError(f"{source}: expected quotes in pairs, got {table.height:,} rows on {len(counts):,} lines")
     blank = table.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy() & (counts == 1)
-    # Where the parser split a row and the count did not, a quote inside a name was no quote.
+    # If the last cell is present, the parser found all fields: the count was misled by a quote inside a name.
     short = (counts < width) & ~blank & table[:, -1].is_null().to_numpy()
     whole_lines = np.flatnonzero(~blank)[: None if ended else -1]
     if alone and len(whole_lines) and short[whole_lines].all() and width > 1:
@@ -188,7 +189,7 @@ def find_broken(
 
 
 def ends_in_quotes(data: bytes) -> bool:
-    """Say whether a file without a last line end was cut inside a quoted cell."""
+    """Say whether a file without a final line end was truncated inside a quoted cell."""
     return not _has_end(data) and data.count(b'"') % 2 == 1
 
 
@@ -197,7 +198,7 @@ def _has_end(data: bytes) -> bool:
 
 
 def count_fields(data: bytes, separator: str) -> NDArray[np.int64]:
-    r"""Return how many fields each row has.
+    r"""Return the number of fields of each row.
 
     >>> count_fields(b'a,b,c\n1,"2,\n3",4\n5,', ",").tolist()
     [3, 3, 2]
@@ -211,7 +212,7 @@ def count_fields(data: bytes, separator: str) -> NDArray[np.int64]:
         marks &= ~quoted
         ends &= ~quoted
         inside = bool(quoted[-1])
-        # Separators before each line end, those of the rows before taken away.
+        # Separators before each line end, minus those of previous rows.
         before = np.searchsorted(np.flatnonzero(marks), np.flatnonzero(ends))
         if len(before):
             pieces.append(np.diff(before, prepend=-pending))
@@ -223,12 +224,12 @@ def count_fields(data: bytes, separator: str) -> NDArray[np.int64]:
     return counts + 1
 
 
-# Of the budget: what is made of the columns takes as much again.
+# Fraction of the memory budget; the arrays derived from the columns take as much again.
 _SHARE = 8
 
 
 class GrowingColumns:
-    """Parts of columns, one behind the other.
+    """Columns that are collected in parts, moved to temporary files when they exceed a share of the memory budget.
 
     >>> gathered = GrowingColumns()
     >>> gathered.add({"time": np.array([1.0])})
@@ -243,16 +244,16 @@ class GrowingColumns:
         self._held = 0
 
     def add(self, columns: Mapping[str, NDArray[Any]]) -> None:
-        """Take a part of every column."""
+        """Append a part to every column."""
         for name, column in columns.items():
             self._parts.setdefault(name, []).append(column)
             self._held += column.nbytes
-        # One part alone is taken as it is.
+        # A column in a single part needs no copy, so it is not written to a file.
         if self._held > memory_budget() // _SHARE and (self._files or any(len(p) > 1 for p in self._parts.values())):
             self._put_away()
 
     def whole(self, name: str) -> NDArray[Any]:
-        """Return a column; mapped where it lies in a file."""
+        """Return a column, memory-mapped if it is in a file."""
         parts = self._parts[name]
         if name not in self._files:
             return parts[0] if len(parts) == 1 else np.concatenate(parts)
@@ -261,7 +262,7 @@ class GrowingColumns:
         return np.memmap(self._files[name], kind, "r")
 
     def take(self, name: str) -> NDArray[Any]:
-        """Return a column and let go of it."""
+        """Return a column and remove it from this object."""
         whole = self.whole(name)
         del self._parts[name]
         if name in self._files:
@@ -270,7 +271,7 @@ class GrowingColumns:
 
     @property
     def names(self) -> list[str]:
-        """The columns that are there."""
+        """The names of the columns."""
         return list(self._parts)
 
     def _put_away(self) -> None:
@@ -284,7 +285,7 @@ class GrowingColumns:
         for part in self._parts[name]:
             self._files[name].write(np.ascontiguousarray(part).data)
         self._files[name].flush()
-        # Its type is still asked for.
+        # Keep an empty part for its dtype.
         self._parts[name] = [self._parts[name][-1][:0]]
 
     def __del__(self) -> None:

@@ -1,4 +1,4 @@
-"""Campaigns in a zip: one campaign directory, or trace files; what else lies in it is named."""
+"""Campaigns in a zip: one campaign directory, or trace files; other files are listed in a note."""
 
 import tempfile
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from gapline.traces.neutral import neutral_format
 
 
 def read_archive(path: Path, read_place: Callable[[Path], Campaign]) -> Campaign:
-    """Read the campaign that a zip holds; `read_place` reads its campaign directory, or each of its traces."""
+    """Read the campaign in a zip; `read_place` reads its campaign directory, or each of its traces."""
     with unpacked(path) as folder:
         files = sorted(file for file in folder.rglob("*") if file.is_file())
         names = [file.relative_to(folder).as_posix() for file in files]
@@ -28,7 +28,7 @@ def read_archive(path: Path, read_place: Callable[[Path], Campaign]) -> Campaign
                 hint="`gapline pack STUDY -o NAME.zip` packs a study so that every command reads it; or unpack it",
             )
         manifests = [file for file in files if file.name == MANIFEST]
-        # Those of parts belong to the directory that they are parts of.
+        # The manifest of a part belongs to the campaign directory that contains the part.
         manifests = [
             file for file in manifests if not (is_part(file.parent.name) and file.parents[1] / MANIFEST in manifests)
         ]
@@ -54,8 +54,8 @@ def read_archive(path: Path, read_place: Callable[[Path], Campaign]) -> Campaign
                 )
             campaign = name_after(merge_campaigns([read_place(file) for file in read]), folder, path)
         rest = [name for name, file in zip(names, files, strict=True) if file not in read]
-    # The columns stay mapped though their files are gone: the system keeps them as long as somebody reads them, and
-    # nobody else can change them.
+    # The columns stay mapped after their files are deleted: the system keeps the content, and no other process can
+    # change it.
     campaign = replace(campaign, files=())
     if not rest:
         return campaign
@@ -65,23 +65,23 @@ def read_archive(path: Path, read_place: Callable[[Path], Campaign]) -> Campaign
 
 
 def write_archive(campaign: Campaign, path: Path, *, references: bytes | None = None) -> None:
-    """Write the campaign directory of a campaign as a zip, a snapshot that it is read against beside it."""
+    """Write a campaign directory as a zip, with the reference snapshot that belongs to it, if given."""
     with tempfile.TemporaryDirectory(prefix="gapline-") as name:
         files = folder_files(save_campaign(campaign, Path(name) / CAMPAIGN))
         write_zip(path, files if references is None else files | {CARRIED_REFERENCES: references})
 
 
 def _is_trace(name: str) -> bool:
-    # A desktop puts files of its own beside each file, under hidden names that end alike.
+    # Some desktops add hidden files with the same suffixes.
     hidden = any(part.startswith((".", "__MACOSX")) for part in Path(name).parts)
     return not hidden and neutral_format(Path(name)) is not None
 
 
 def name_after(campaign: Campaign, folder: Path, path: Path) -> Campaign:
-    """Let everything that was said while reading name the zip instead of a folder that is gone."""
+    """Replace the path of the temporary folder by that of the zip in all diagnostics and notes."""
     here, runs = str(folder), campaign.runs
     found = campaign.diagnostics.retold(lambda text: text.replace(here, str(path)))
-    # In a package the study is where it lies.
+    # The sources of a package are relative to its study; "." is the package itself.
     sources = tuple(str(path) if text == "." else text for text in found.sources)
     if "import_notes" in runs.columns:
         notes = pl.col("import_notes").str.replace_all(here, str(path), literal=True)

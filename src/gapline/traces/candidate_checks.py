@@ -1,7 +1,7 @@
-"""Sources whose candidates cannot be what was meant: in another unit, unreadable, all late or all rejected.
+"""Refuse sources whose candidates are implausible: in another unit, unreadable, all late or all rejected.
 
-A table of such a source would be full of runs that found nothing, without a word. A row that carries only a bound is no
-candidate, and a source without any candidate is none of these: no run found a solution.
+Without these checks, such a source would silently become a table of runs without a solution. A row with only a bound is
+not a candidate. A source without any candidate is not refused: its runs found no solution.
 """
 
 import re
@@ -23,7 +23,7 @@ from gapline.traces.time_units import FINER, IN_WORDS, in_seconds, unit_of_numbe
 
 # The latest of 45 late candidates of real solvers came at 1.46 times the horizon.
 FAR = 10.0
-# What scripts write where there is nothing.
+# Texts that scripts write for a missing value.
 _NOTHING = ("", "none", "null", "na", "n/a", "nil", "-", "--", "?")
 _THOUSANDS = re.compile(r"got '([+-]?[0-9]{1,3}(?:,[0-9]{3})+\.[0-9]+|[+-]?[0-9]{1,3}(?:,[0-9]{3}){2,})'")
 _COMMA = re.compile(r"got '[+-]?[0-9]+,[0-9]+'")
@@ -35,7 +35,7 @@ _FIXES = {
 
 
 def refuse_unreadable(problems: CandidateProblems) -> None:
-    """Refuse a table whose times, or whose objectives, are all something else than numbers."""
+    """Refuse a table in which no time, or no objective, is a number."""
     for reason, what in ((Reason.TIME_NOT_A_NUMBER, "time"), (Reason.OBJECTIVE_NOT_A_NUMBER, "objective")):
         found = problems.unreadable.get(reason)
         if found is None or found.number < problems.judged or str(found.cell).strip().lower() in _NOTHING:
@@ -49,7 +49,7 @@ def refuse_unreadable(problems: CandidateProblems) -> None:
 
 
 def _readable(found: Unreadable, what: str, source: str) -> str:
-    """Say how a cell that is no number could be read."""
+    """Return a hint on how to read a cell that is not a number."""
     text = str(found.cell).strip()
     if what == "time" and (unit := unit_of_text(text)):
         more = ", with the moment at which each run began in a column `started`" if unit == "iso" else ""
@@ -66,7 +66,7 @@ def _readable(found: Unreadable, what: str, source: str) -> str:
 
 
 def other_spellings(problems: CandidateProblems) -> list[str]:
-    """Return notes on cells of a table that are no numbers here, and would be if something was stated of them."""
+    """Return notes on cells that are not numbers but would be with an option or another notation."""
     notes = []
     if any(_COMMA.search(message) for message in problems.messages):
         decimal = option("decimal", ",", problems.source)
@@ -80,7 +80,7 @@ def other_spellings(problems: CandidateProblems) -> list[str]:
 
 
 def refuse_far_late(campaign: Campaign, dialect: Dialect, source: str) -> None:
-    """Refuse a table with a candidate later than ten times the horizon that it states."""
+    """Refuse a table with a candidate later than ten times its stated horizon."""
     if not campaign.diagnostics.late:
         return
     stated = campaign.runs["horizon"].fill_null(np.inf).to_numpy()
@@ -102,7 +102,7 @@ def refuse_far_late(campaign: Campaign, dialect: Dialect, source: str) -> None:
 
 
 def note_horizon_unit(campaign: Campaign, dialect: Dialect, source: str) -> Campaign:
-    """Add a note where the horizon may be in the unit of the times too, which nothing else would show."""
+    """Add a note if the horizon may be in the unit of the times, which no other check would detect."""
     unit, horizons = dialect.time_unit, campaign.runs["horizon"].drop_nulls()
     if unit not in FINER or dialect.horizon_unit or not len(horizons) or not len(campaign.time):
         return campaign
@@ -115,7 +115,7 @@ def note_horizon_unit(campaign: Campaign, dialect: Dialect, source: str) -> Camp
 
 
 def note_duplicates(campaign: Campaign) -> Campaign:
-    """Add a note where most candidates stand twice, as in a file that was written or joined twice."""
+    """Add a note if at least a third of the candidates are duplicates, as in a file that was written twice."""
     found = campaign.diagnostics
     if not found.duplicate or 3 * found.duplicate < found.candidates:
         return campaign
@@ -125,7 +125,7 @@ def note_duplicates(campaign: Campaign) -> Campaign:
 
 
 def note_far_late(campaign: Campaign, horizons: NDArray[np.float64], runs: NDArray[np.bool_]) -> str | None:
-    """Return a note on candidates later than ten times a horizon that only an option states, if there are any."""
+    """Return a note on candidates later than ten times a horizon that only an option states, or None."""
     far = _far_late(campaign, np.where(runs, horizons, np.inf))
     if far is None:
         return None
@@ -135,7 +135,7 @@ def note_far_late(campaign: Campaign, horizons: NDArray[np.float64], runs: NDArr
 
 
 class _Far(NamedTuple):
-    """The latest of the candidates that are far too late, in words, and the unit in which all times would fit."""
+    """The candidate that is latest relative to its horizon, also in words, and the unit in which all times fit."""
 
     time: float
     horizon: float
@@ -151,7 +151,7 @@ def _far_late(campaign: Campaign, horizons: NDArray[np.float64]) -> _Far | None:
         filled = np.flatnonzero((count > 0) & np.isfinite(horizons[rows]))
         first = piece.runs["first"].to_numpy()[filled]
         ends = piece.time[first + count[filled] - 1]
-        # Stamps rise inside a run, and those that are none stand last.
+        # Time stamps increase within a run, and missing ones come last.
         least = min(least, float(np.nanmin(piece.time[first], initial=np.inf)))
         largest = max(largest, float(np.nanmax(ends, initial=0.0)))
         for k in np.flatnonzero(~(ends <= FAR * horizons[rows[filled]])).tolist():
@@ -174,7 +174,7 @@ def _key(campaign: Campaign, row: int) -> RunKey:
 
 
 class _Lost(NamedTuple):
-    """An arm of which no candidate can be accepted: how many it has, and why."""
+    """An arm without an acceptable candidate: the number of its candidates, and why they are not accepted."""
 
     arm: str
     candidates: int
@@ -192,9 +192,9 @@ class _Lost(NamedTuple):
 
 
 def check_source(campaign: Campaign, *, allow_empty: bool) -> list[str]:
-    """Refuse a source of which every candidate was rejected or is later than the horizon that it states itself.
+    """Refuse a source if every candidate was rejected or is later than the stated horizon of its run.
 
-    Returns notes where it is so of some of several arms, or while runs are in progress.
+    If this holds only for some arms, or while runs are in progress, return notes instead.
     """
     if not (campaign.diagnostics.rejected_count or campaign.diagnostics.late):
         return []
@@ -203,7 +203,7 @@ def check_source(campaign: Campaign, *, allow_empty: bool) -> list[str]:
 
 
 def check_accepted(campaign: Campaign, horizons: NDArray[np.float64], *, allow_empty: bool) -> list[str]:
-    """Refuse a campaign in which every candidate is late or rejected; return notes where it is so of some arms."""
+    """Refuse a campaign in which every candidate is late or rejected; return notes if this holds only for some arms."""
     lost, kept = [], False
     table = campaign.runs.with_row_index("_row").filter(pl.col("count") > 0)
     for arm, rows in table.group_by("arm", maintain_order=True).agg("_row").iter_rows():
@@ -227,7 +227,7 @@ def check_accepted(campaign: Campaign, horizons: NDArray[np.float64], *, allow_e
 
 
 def _lost_arm(campaign: Campaign, horizons: NDArray[np.float64], arm: str, rows: list[int]) -> _Lost | None:
-    """Return what became of the candidates of an arm; None where one of them can be accepted."""
+    """Return why no candidate of an arm is accepted; None if one can be accepted."""
     candidates, reasons, late = 0, Counter[str](), ""
     for row in rows:
         first, count = campaign.runs["first"][row], campaign.runs["count"][row]

@@ -1,4 +1,4 @@
-"""The candidates in the rows of a table: numbers, verdicts, and what is wrong with the rejected ones."""
+"""Read the candidates in the rows of a table: numbers, verdicts, and the reasons of rejected ones."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from gapline.traces.repeated_rows import Rows
 
 
 def not_exact(cells: pl.Series) -> NDArray[np.bool_]:
-    """Mark the cells, numbers or text, that are integers and that no double holds.
+    """Mark the cells, numbers or text, that are integers without an exact double.
 
     >>> not_exact(pl.Series(["9007199254740993", "9007199254740992", "9007199254740993.0", None])).tolist()
     [True, False, False, False]
@@ -36,7 +36,7 @@ def not_exact(cells: pl.Series) -> NDArray[np.bool_]:
     return found
 
 
-# What Python's float would take and a trace must not: inf, nan, 1_000, Arabic digits, hexadecimal.
+# Stricter than Python's `float`: no inf, nan, 1_000, Arabic digits or hexadecimal.
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 TRUE = ("true", "t", "yes", "1")
 FALSE = ("false", "f", "no", "0")
@@ -44,7 +44,7 @@ EVENTS = ("time", "objective", "valid", "claimed", "reason", "bound", "primary",
 
 
 class Unreadable(NamedTuple):
-    """How many cells of a column are no numbers, and the first of them."""
+    """The number of cells of a column that are not numbers, and the first of them."""
 
     number: int
     where: str
@@ -52,10 +52,10 @@ class Unreadable(NamedTuple):
 
 
 class CandidateProblems:
-    """The first messages about cells that could not be used, and how many there were.
+    """The first messages about unusable cells, and the number of all of them.
 
-    `unit` says in words what times are numbers of. Of the candidates that were `judged`, each without the source's own
-    word that it is invalid, some have an `unreadable` time or objective.
+    `unit` is the unit of times in words. `judged` counts the candidates that the source does not declare invalid;
+    `unreadable` counts those of them whose time or objective is not a number.
     """
 
     def __init__(self, source: str, unit: str = "seconds") -> None:
@@ -65,24 +65,24 @@ class CandidateProblems:
         self.unreadable: dict[Reason, Unreadable] = {}
         self.messages: list[str] = []
         self.count = 0
-        # Of the piece that is read: the lines of its rows, and how many rows were kept before it.
+        # For the current piece: the lines of its rows, and the number of rows kept before it.
         self.lines: Sequence[int] | NDArray[np.int64] = ()
         self.rows = 0
-        # Which message is about which row, until its run is known.
+        # The row of each message, until the run of the row is known.
         self.about: dict[int, int] = {}
 
     def say(self, message: str) -> None:
-        """Count a problem that is told whole."""
+        """Count a problem with a complete message."""
         self.count += 1
         if len(self.messages) < MOST_PROBLEMS:
             self.messages.append(message)
 
     def where(self, row: int) -> str:
-        """Name the place of a row of the piece that is read."""
+        """Return the source and line of a row of the current piece."""
         return f"{self.source}:{self.lines[row]}"
 
     def add(self, bad: NDArray[np.bool_], expected: str, cells: pl.Series) -> None:
-        """Count the cells that are bad; which run they belong to is said by `name_runs`."""
+        """Count bad cells; `name_runs` adds their runs to the messages later."""
         self.count += int(np.count_nonzero(bad))
         for row in np.flatnonzero(bad)[: MOST_PROBLEMS - len(self.messages)].tolist():
             got = "nothing" if cells[row] is None else repr(cells[row])
@@ -90,13 +90,13 @@ class CandidateProblems:
             self.messages.append(f"{self.where(row)}: expected {expected}, got {got}")
 
     def add_unreadable(self, bad: NDArray[np.bool_], cells: pl.Series, reason: Reason) -> None:
-        """Count cells that are no numbers."""
+        """Count cells that are not numbers."""
         place = int(bad.argmax())
         found = self.unreadable.setdefault(reason, Unreadable(0, self.where(place), cells[place]))
         self.unreadable[reason] = found._replace(number=found.number + int(np.count_nonzero(bad)))
 
     def name_runs(self, keys: pl.DataFrame, rows: Rows) -> None:
-        """Say of each message about a row which run it belongs to."""
+        """Append the run to each message about a row."""
         for number, row in self.about.items():
             arm, instance, seed = keys.row(rows.head_of(row))
             self.messages[number] += f" (run {arm}/{instance}/{seed})"
@@ -105,15 +105,15 @@ class CandidateProblems:
 def set_aside(
     table: pl.DataFrame, places: NDArray[np.int64], broken: Mapping[int, Broken], problems: CandidateProblems
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Name rows that are not whole; return which rows stay, and which of these are no candidates to believe."""
+    """Report incomplete rows; return which rows are kept, and which of these hold truncated candidates."""
     keys = table.select(name for name in RUN_KEY if name in table.columns)
-    # A short line without time and objective is how some write a run that found nothing.
+    # Some tools write a run without a solution as a short line without time and objective.
     empty = table.select(pl.col("time").is_null() & pl.col("objective").is_null()).to_series().to_numpy()
     kept, cut = np.ones(table.height, np.bool_), np.zeros(table.height, np.bool_)
     for place, (fault, expected, got) in sorted(broken.items()):
         first, end = np.searchsorted(places, [place, place + 1]).tolist()
         key = [str(cell or "").strip() for cell in keys.row(first)]
-        # What was cut inside its key belongs to no run that anybody could name.
+        # A row that was truncated inside its key cannot be assigned to a run.
         kept[first:end] = fault is not Fault.BLANK and (all(key) or fault is not Fault.CUT)
         cut[first:end] = fault is Fault.CUT or (fault is Fault.SHORT and not empty[first])
         if fault is not Fault.BLANK:
@@ -123,16 +123,16 @@ def set_aside(
 
 
 def as_text(cells: pl.Series) -> pl.Series:
-    """Return the cells as text without blanks around it, refusing lists and the like."""
+    """Return the cells as text without surrounding blanks; nested types are refused."""
     if cells.dtype.is_nested() or cells.dtype in (pl.Object, pl.Binary, pl.Duration):
         raise TraceError(f"column {cells.name}: expected text, got {cells.dtype}")
     return cells.cast(pl.String, strict=False).str.strip_chars()
 
 
 class Candidates(NamedTuple):
-    """The columns of rows, and the reasons of those that cannot be used.
+    """The columns of candidates, and the reasons of rejected ones.
 
-    `kept` says which rows are candidates, and `blank` which have neither a time nor an objective.
+    `kept` marks the rows that are candidates, `blank` those with neither a time nor an objective.
     """
 
     columns: dict[str, NDArray[Any]]
@@ -144,7 +144,7 @@ class Candidates(NamedTuple):
 def read_candidates(
     table: pl.DataFrame, problems: CandidateProblems, cut: NDArray[np.bool_] | None = None
 ) -> Candidates:
-    """Read the candidates: their numbers, their verdicts and the reasons of those that cannot be used."""
+    """Read the candidates: their numbers, their verdicts and the reasons of rejected ones."""
     verdict = _parse_verdicts(table, problems)
     time, time_state = parse_numbers(table["time"])
     objective, objective_state = parse_numbers(table["objective"])
@@ -154,7 +154,7 @@ def read_candidates(
         if name in table.columns:
             columns[name], state = parse_numbers(table[name])
             problems.add(state == _INEXACT, _AS_DOUBLE.format(f"a {name}"), table[name])
-    # Most pieces have a stamp and an objective on every row: there is nothing to reject, nor to name.
+    # Fast path: in most pieces every row has a valid time and objective, so there is nothing to reject.
     good = not (np.count_nonzero(time_state) or np.count_nonzero(objective_state) or np.count_nonzero(cut))
     if good and "reason" not in table.columns and (not len(time) or time.min() >= 0):
         problems.judged += table.height
@@ -163,29 +163,29 @@ def read_candidates(
     has_bound = np.isfinite(columns["bound"]) if "bound" in columns else np.zeros(table.height, np.bool_)
     bound_only = ~no_time & no_objective & has_bound & (verdict != VerdictCode.INVALID)
     verdict[bound_only] = VerdictCode.BOUND
-    # A row without both is a run that found nothing, not a candidate.
+    # A row without both is a run without a solution, not a candidate.
     blank = no_time & no_objective
     kept = ~blank | cut
     invalid = verdict == VerdictCode.INVALID
 
-    # Made with the first reason: most pieces have none.
+    # Created with the first reason, because most pieces have none.
     reasons: NDArray[Any] | None = None
     if "reason" in table.columns:
-        # Those of the others say nothing; a column that cannot hold text is refused all the same.
+        # Reasons of other candidates are ignored; a column that cannot hold text is refused in any case.
         given = as_text(table["reason"].filter(pl.Series(invalid))).fill_null("").to_numpy()
         if invalid.any():
             reasons = np.full(table.height, "", dtype=object)
             reasons[invalid] = given
-            # A rejected candidate that had neither a usable stamp nor an objective is still a candidate.
+            # A rejected candidate without time and objective is still a candidate.
             kept |= reasons != ""
     if cut.any():
-        # Named as problems already, when the rows were counted.
+        # `set_aside` has already reported these rows as problems.
         reasons = np.full(table.height, "", dtype=object) if reasons is None else reasons
         reasons[cut & ~invalid] = Reason.ROW_CUT.value
         verdict[cut] = VerdictCode.INVALID
     problems.judged += int(np.count_nonzero(kept & ~bound_only & (verdict != VerdictCode.INVALID)))
     in_unit = f"a time in {problems.unit}"
-    # In this order, because the first rule that fits gives the reason: a row without a stamp is not also a bad number.
+    # The first rule that applies gives the reason, so the order matters: a missing time is not also a bad number.
     rules = (
         (no_time, in_unit, table["time"], Reason.TIME_MISSING),
         (time_state == _TEXT, in_unit, table["time"], Reason.TIME_NOT_A_NUMBER),
@@ -206,7 +206,7 @@ def read_candidates(
         fresh = bad & kept & (verdict != VerdictCode.INVALID)
         if fresh.any():
             problems.add(fresh, expected, cells)
-            # A bound at no time is a problem, and no candidate that could be rejected.
+            # A bound without a usable time is a problem, but not a candidate to reject.
             kept &= ~(fresh & bound_only)
             fresh &= ~bound_only
             if reason in _UNREADABLE and fresh.any():
@@ -224,7 +224,7 @@ _AS_DOUBLE = "{} that a double holds (each integer up to 2^53)"
 
 
 def plain_numbers(cells: pl.Series) -> pl.Series | None:
-    """Return numbers, or text that is numbers, as doubles where each is finite or missing; else None.
+    """Return numbers, or text cells with numbers, as doubles; None if a cell is neither finite nor missing.
 
     >>> plain_numbers(pl.Series(["1.5", None])).to_list(), plain_numbers(pl.Series(["1", "inf"]))
     ([1.5, None], None)
@@ -236,7 +236,7 @@ def plain_numbers(cells: pl.Series) -> pl.Series | None:
 
 
 def parse_numbers(cells: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
-    """Return the numbers (NaN where there is none) and, per cell, whether it was good or what it was instead."""
+    """Return the numbers (NaN if unusable) and, per cell, a code: good, empty, text, infinite or inexact."""
     state = np.zeros(len(cells), np.uint8)
     numbers = plain_numbers(cells)
     if numbers is None or not (cells.dtype == pl.Float64 or (numbers.abs() < EXACT).all()):
@@ -244,7 +244,7 @@ def parse_numbers(cells: pl.Series) -> tuple[NDArray[np.float64], NDArray[np.uin
             cells = cells.str.strip_chars()
             cells = cells.set((cells == "").fill_null(value=False), None)
         if cells.dtype in (pl.String, pl.Null) or cells.dtype.is_numeric():
-            # Polars reads as numbers what a trace may have, and inf, nan and 1e400, which are not finite.
+            # Polars accepts the numbers that a trace may have, and inf, nan and 1e400, which are not finite.
             numbers = cells.cast(pl.Float64, strict=False)
         else:
             numbers = pl.repeat(None, len(cells), dtype=pl.Float64, eager=True)
@@ -264,14 +264,14 @@ def _parse_verdicts(table: pl.DataFrame, problems: CandidateProblems) -> NDArray
     cells = table["valid"]
     if cells.dtype == pl.Boolean:
         return cells.cast(pl.UInt8).fill_null(VerdictCode.UNCHECKED.value).to_numpy().copy()
-    # A handful of words, looked at once each and not on every row; in the order in which they come.
+    # Look at each distinct value once instead of at every row, in order of appearance.
     words = cells.unique(maintain_order=True) if cells.dtype == pl.String or cells.dtype.is_numeric() else cells
     text = as_text(words).str.to_lowercase()
-    # A column of 1, 0 and nothing comes as floats, because only they have a blank in pandas.
+    # pandas stores a column of 1, 0 and missing values as floats.
     if cells.dtype.is_float():
         text = text.str.strip_suffix(".0")
     known = dict.fromkeys(TRUE, VerdictCode.VALID) | dict.fromkeys(FALSE, VerdictCode.INVALID)
-    # Nobody looked at it, which is neither valid nor invalid: scoring asks what to do with it.
+    # An empty cell means unchecked, neither valid nor invalid; a scoring option decides how these count.
     known[""] = VerdictCode.UNCHECKED
     strange = ~text.fill_null("").is_in(list(known))
     if strange.any():

@@ -1,7 +1,7 @@
-"""Tables as people have them: other names, semicolons, decimal commas, no seed, one row per run and a column per time.
+"""Convert user tables to neutral traces: other names, semicolons, decimal commas, no seed, one column per time.
 
-Nothing is guessed about numbers: a name is mapped, a comma is decimal and a time is no second only where the user says
-so.
+Nothing is guessed about numbers: columns are mapped, commas are decimal marks and times are in other units than seconds
+only if the user says so.
 """
 
 import re
@@ -32,15 +32,15 @@ from gapline.traces.time_units import (
 )
 
 KNOWN = (*TRACE_REQUIRED, *TRACE_OPTIONAL, *CARRIED)
-# A `Status` of others may hold anything; these mean the same however they are written.
+# Columns that are recognised in any case. `status` is not among them: a foreign column `Status` may hold anything.
 _ANY_CASE = (*TRACE_REQUIRED, "valid", "panel", "horizon")
 _NUMBERS = ("time", "objective", "claimed", "bound", "primary", "secondary", "horizon", "resolution", "size")
 _MOMENT = r"(?:t(?:ime)?\s*=\s*)?([0-9]+(?:[.,][0-9]+)?)\s*(?:{})?"
-# What people call the moment at which a run began.
+# Common names for the start time of a run.
 _STARTS = ("started", "start", "begin", "began", "starttime", "startedat", "startstamp", "begintime", "startdate")
-# Columns of the runs table that are counted, and those that readers add while they work.
+# Columns that gapline computes for the runs table, and temporary columns of the readers.
 _OURS = ("first", "count", "_run", "_row", "_time", "_known", "_blank")
-# Sources that are no files: what is said of them is said to a caller in Python.
+# Sources that are not files; messages about them are written for a caller in Python.
 _UNNAMED = ("frame", "records")
 _SYNONYMS = {
     "arm": "solver algorithm algo alg method configuration config tool heuristic optimizer approach",
@@ -53,7 +53,7 @@ _SYNONYMS = {
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a table differs from a neutral trace, and what the caller states about its rows.
+    """How a table differs from a neutral trace, and the caller's statements about its rows.
 
     The other fields are those of `gapline.contract.choices.InputChoices`; a column mapping states units too.
 
@@ -75,7 +75,7 @@ class Dialect:
 
     @property
     def reshapes(self) -> bool:
-        """Whether columns or numbers are declared to be other than those of a neutral trace."""
+        """Whether a column mapping or a decimal comma is declared."""
         return bool(self.columns) or self.decimal != "."
 
     @property
@@ -87,7 +87,7 @@ class Dialect:
     def parse(
         cls, columns: str | Mapping[str, str] | None = None, decimal: str | None = None, **choices: Unpack[InputChoices]
     ) -> "Dialect":
-        """Read `ours=theirs,…` or a mapping, refusing names that a trace does not have."""
+        """Parse `ours=theirs,…` or a mapping; unknown column names are refused."""
         if decimal not in (None, ".", ","):
             raise UsageError(f"--decimal: expected . or , got {decimal!r}")
         for name in ("sense", "time_unit"):
@@ -119,7 +119,7 @@ PLAIN = Dialect()
 
 
 def _take_units(pairs: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Split `ms:elapsed` into the name of a column and its unit, where a column has one."""
+    """Split `ms:elapsed` into the name of a column and its unit."""
     names, units = dict(pairs), {}
     for ours in ("time", "horizon"):
         unit, _, name = names.get(ours, "").partition(":")
@@ -131,7 +131,7 @@ def _take_units(pairs: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str
 
 
 class Shaped(NamedTuple):
-    """A table in the columns of a neutral trace, the line of each of its rows, and their runs where these are known."""
+    """A table with the columns of a neutral trace, the line of each row, and the runs of the rows if known."""
 
     table: pl.DataFrame
     lines: NDArray[np.int64]
@@ -140,7 +140,7 @@ class Shaped(NamedTuple):
 
 
 def find_separator(header: bytes) -> str:
-    r"""Return what separates the columns of a header: a comma, a semicolon or a tab.
+    r"""Return the separator of the columns of a header: a comma, a semicolon or a tab.
 
     >>> find_separator(b'arm;"a, b";time'), find_separator(b"arm\ttime"), find_separator(b"x")
     (';', '\t', ',')
@@ -162,19 +162,19 @@ def is_neutral(names: Sequence[str]) -> bool:
 
 
 def _moments(names: Sequence[str], dialect: Dialect) -> dict[str, float]:
-    """Return the columns that are named by a time, such as 10, 2.5s or t=10, where there are no columns of events."""
+    """Return the columns named by a time, such as 10, 2.5s or t=10; none if there is a `time` or `objective` column."""
     unit = dialect.time_unit or "s"
     if {"time", "objective"} & {name.lower() for name in names} or unit not in SPELLINGS:
         return {}
     pattern = re.compile(_MOMENT.format(SPELLINGS[unit]), re.IGNORECASE | re.ASCII)
     named = {name: match[1] for name in names if (match := pattern.fullmatch(name))}
-    # `1,5` is a time where commas are decimal marks; elsewhere it may be anything.
+    # `1,5` is a time only if commas are decimal marks.
     other = "," if dialect.decimal == "." else "."
     return {name: in_seconds(float(text.replace(",", ".")), unit) for name, text in named.items() if other not in text}
 
 
 def shape_table(table: pl.DataFrame, dialect: Dialect, *, source: str, first_line: int) -> Shaped:
-    """Bring a table into the columns of a neutral trace, or say which command would."""
+    """Convert a table to the columns of a neutral trace; if that fails, the error proposes a command that works."""
     lines = np.arange(first_line, first_line + table.height)
     table, left_out = _plain_columns(table, source)
     table, notes = _rename(table, dialect, source)
@@ -190,7 +190,7 @@ def shape_table(table: pl.DataFrame, dialect: Dialect, *, source: str, first_lin
         hint = propose(table.columns, source=source)
         raise TraceError(f"{source}: expected columns {listing(TRACE_REQUIRED)}, got {got}", hint=hint)
     if dialect.decimal == ",":
-        # In a date or on a clock both marks are read.
+        # Dates and clock times are parsed with either mark.
         numbers = [name for name in _NUMBERS if name != "time" or dialect.time_unit not in TEXTS]
         table = table.with_columns(_with_points(table[name]) for name in numbers if name in table.columns)
     table, about_time = (table, []) if is_wide else _with_seconds(table, dialect, source)
@@ -198,7 +198,7 @@ def shape_table(table: pl.DataFrame, dialect: Dialect, *, source: str, first_lin
 
 
 def _with_seconds(table: pl.DataFrame, dialect: Dialect, source: str) -> tuple[pl.DataFrame, list[str]]:
-    """Read times, horizons and starts in the units that were stated."""
+    """Convert times, horizons and starts from the stated units."""
     unit, notes = dialect.time_unit, []
     if dialect.horizon_unit is not None and "horizon" in table.columns:
         table = table.with_columns(read_times(table["horizon"], dialect.horizon_unit))
@@ -233,7 +233,7 @@ def _with_seconds(table: pl.DataFrame, dialect: Dialect, source: str) -> tuple[p
 
 
 def _plain_columns(table: pl.DataFrame, source: str) -> tuple[pl.DataFrame, list[str]]:
-    """Strip the names of columns, leave out those that are our own, and read categories as the text that they are."""
+    """Strip column names, drop columns with reserved names or unsupported types, and convert categories to text."""
     names = [name.strip() for name in table.columns]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise TraceError(
@@ -282,7 +282,7 @@ def _same_but_case(name: str, names: Sequence[str]) -> str | None:
 
 
 def _unfold(table: pl.DataFrame, moments: dict[str, float]) -> tuple[pl.DataFrame, NDArray[np.int64], str]:
-    """Turn one row per run and one column per time into one row per value that is new."""
+    """Convert one row per run with a column per time into one row per changed value."""
     numeric = all(table[name].dtype.is_numeric() for name in moments)
     cells = table.with_columns(pl.col(name).cast(pl.Float64 if numeric else pl.String) for name in moments)
     index = [name for name in table.columns if name not in moments]
@@ -293,21 +293,21 @@ def _unfold(table: pl.DataFrame, moments: dict[str, float]) -> tuple[pl.DataFram
     value = pl.col("objective")
     there = value.is_not_null() if numeric else value.is_not_null() & (value.str.strip_chars() != "")
     kept = long.filter(there)
-    # A table of best values repeats them until there is a better one; a repeated value is no further candidate.
+    # A table of best values repeats them until there is a better one; a repeated value is not another candidate.
     kept = kept.filter(value.ne_missing(value.shift(1).over("_row")))
     without = long.filter(~there.any().over("_row")).unique("_row", maintain_order=True)
     blank = [pl.lit(None, dtype=kept[name].dtype).alias(name) for name in ("time", "objective")]
     both = pl.concat([kept, without.with_columns(blank)]).sort("_row", maintain_order=True)
     first, last = min(moments.values()), max(moments.values())
     note = f"one row per run, {len(moments):,} times from {first:g} to {last:g}: a value counts from its column's time"
-    # It was found at some moment since the column before.
+    # The value was found at some moment since the previous column.
     if "resolution" not in both.columns:
         both = both.with_columns(resolution=pl.lit(max(np.diff(sorted({0.0, *moments.values()})).tolist())))
     return both.drop("_row"), both["_row"].to_numpy().astype(np.int64), note
 
 
 def _with_points(cells: pl.Series) -> pl.Series:
-    """Read decimal commas; a point beside them may stand for thousands, so such a cell stays text and is shown."""
+    """Convert decimal commas; a cell that also has a point stays text and is reported, as it may mean thousands."""
     if cells.dtype != pl.String:
         return cells
     spoilt = cells.str.contains(".", literal=True).fill_null(False)
@@ -318,9 +318,9 @@ def _with_points(cells: pl.Series) -> pl.Series:
 def number_seeds(
     table: pl.DataFrame, stamps: NDArray[np.float64], blank: NDArray[np.bool_], runs: Sequence[int] | None
 ) -> tuple[pl.Series, str]:
-    """Number the runs of a table without seeds: given one by one, or begun where the time goes back.
+    """Number the runs of a table without seeds: from `runs` if given; otherwise a run begins where time goes back.
 
-    `blank` says which rows have neither a time nor an objective.
+    `blank` marks the rows with neither a time nor an objective.
     """
     keys = table.select(name for name in RUN_KEY if name in table.columns)
     if runs is not None:
@@ -337,14 +337,14 @@ def number_seeds(
 
 
 def number_parts(keys: pl.DataFrame, stamps: NDArray[np.float64], blank: NDArray[np.bool_]) -> pl.Series:
-    """Number the parts of the rows that have one key: a part begins where the time goes back.
+    """Number the parts of rows with the same key; a part begins where time goes back.
 
     >>> keys = pl.DataFrame({"arm": ["a", "a", "b", "a"]})
     >>> number_parts(keys, np.array([1.0, 2.0, 0.0, 1.0]), np.zeros(4, np.bool_)).to_list()
     [0, 0, 0, 1]
     """
     names = keys.columns
-    # A row without time and objective is a run that found nothing; a bad stamp alone begins no run.
+    # A row without time and objective is a run of its own; a bad time stamp alone does not begin a run.
     rows = keys.with_columns(_time=pl.Series(stamps).fill_nan(None), _blank=pl.Series(blank))
     rows = rows.with_columns(pl.col("_time").forward_fill().over(*names, "_blank"))
     before = {name: pl.col(name).shift(1).over(names) for name in ("_time", "_blank")}
@@ -354,7 +354,7 @@ def number_parts(keys: pl.DataFrame, stamps: NDArray[np.float64], blank: NDArray
 
 
 def option(name: str, value: object, *sources: str) -> str:
-    """Write an option as the user has to give it: on the command line, or in Python for what is no file.
+    """Return an option as the user has to write it: on the command line, or in Python if the source is not a file.
 
     >>> option("time_unit", "ms", "t.csv"), option("time_unit", "ms", "frame"), option("sort_rows", True, "t.csv")
     ('--time-unit ms', "time_unit='ms'", '--sort-rows')
@@ -365,7 +365,7 @@ def option(name: str, value: object, *sources: str) -> str:
 
 
 def mapping(source: str, **columns: str) -> str:
-    """Write which of the user's columns are ours, as the user has to give it.
+    """Return a column mapping as the user has to write it.
 
     >>> mapping("t.csv", time="elapsed"), mapping("records", time="elapsed")
     ('--columns time=elapsed', "columns={'time': 'elapsed'}")
@@ -375,9 +375,9 @@ def mapping(source: str, **columns: str) -> str:
 
 
 def _explain(missing: Sequence[str], source: str) -> str | None:
-    """Say what columns are missing, where none of a file's own can be one of them."""
+    """Return a hint on missing columns for which no column of the file can be proposed."""
     known, missing = len(missing) < len(TRACE_REQUIRED), [name for name in missing if name != "seed"]
-    # Of a file that has none of them nobody knows whether it is a table of runs at all.
+    # A file without any of the required columns may not be a table of runs at all.
     if not missing or not known:
         return None
     named = mapping(source, **dict.fromkeys(missing, "NAME"))
@@ -386,7 +386,7 @@ def _explain(missing: Sequence[str], source: str) -> str | None:
 
 
 def propose(names: Sequence[str], *, source: str, command: str = "score") -> str | None:
-    """Return the command that maps the columns of a file, as far as they can be guessed."""
+    """Return a command that maps the columns of a file, as far as they can be guessed."""
     there = {name.lower() for name in names}
     missing = [name for name in TRACE_REQUIRED if name not in there]
     if {"instance", "value"} <= there:
@@ -401,7 +401,7 @@ def propose(names: Sequence[str], *, source: str, command: str = "score") -> str
         lambda ours: [name for word in words[ours] for name in free if len(word) > 3 and word in plain[name]],
         lambda ours: [name] if ours != "seed" and (name := closest(ours, free)) else [],
     )
-    # What is certain goes first: no column is guessed for one name that is another's beyond doubt.
+    # Certain matches come first, so that a column that clearly belongs to one name is not guessed for another.
     for guess in guesses:
         for ours in missing:
             if ours not in found and (fits := guess(ours)):

@@ -1,4 +1,4 @@
-"""Whether a source that does not state its direction maximises: its accepted candidates in time order show it."""
+"""Detect whether a source of unstated direction maximises, from its accepted candidates in time order."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,14 +16,14 @@ from gapline.errors import ObjectiveError, TraceError, UsageError, listing
 from gapline.text import counted
 from gapline.traces.columns import option
 
-# A solver that minimises reports no rises, or reports every candidate and reaches more new lowest values than highest.
+# A minimising solver reports no rises, or it reports all candidates and has more new lowest values than new highest.
 _RISES = 3
 _RECORDS, _RATIO = 10, 9
-# How notes on a direction that nobody states end; --sense answers them.
+# Endings of notes on an assumed direction; --sense makes them obsolete.
 ASSUMED = (" confirms it", "; --sense says which")
-# Candidates that are looked at at once.
+# Candidates per piece.
 _PIECE = 1 << 20
-# From this share on, one in so many, moves are added up and not looked for.
+# If more than one in this many candidates is a move, sum the flags instead of searching for them.
 _DENSE = 64
 
 Integers = NDArray[np.int64]
@@ -39,13 +39,13 @@ class _Moves(NamedTuple):
 
     @property
     def is_maximised(self) -> bool:
-        """Whether this is how a maximised objective moves."""
+        """Whether the moves are those of a maximised objective."""
         only_rises = self.rises >= _RISES and not self.falls
         return only_rises or (self.highest >= _RECORDS and self.highest >= _RATIO * self.lowest)
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether there is too little to tell, and what there is rises."""
+        """Whether all moves are rises, but too few to decide."""
         return 0 < self.rises < _RISES and not self.falls
 
     def __str__(self) -> str:
@@ -55,7 +55,7 @@ class _Moves(NamedTuple):
 
 
 def state_sense(campaign: Campaign, sense: str | None) -> Campaign:
-    """Return the campaign with the stated sense in its runs, where their source states none."""
+    """Write the stated sense to the runs whose source does not state one."""
     if sense is None:
         return campaign
     campaign = _without_assumed(campaign)
@@ -70,7 +70,7 @@ def state_sense(campaign: Campaign, sense: str | None) -> Campaign:
 
 
 def fill_senses(campaign: Campaign, senses: Mapping[str, str], origin: FactOrigin) -> Campaign:
-    """Return the campaign with these senses of instances written to their runs."""
+    """Write the given senses of instances to their runs."""
     column = campaign.runs.get_column("sense", default=pl.Series([None] * len(campaign), dtype=pl.String))
     silent = campaign.runs["instance"].is_in(list(senses))
     given = campaign.runs["instance"].replace_strict(senses, default=None, return_dtype=pl.String)
@@ -79,7 +79,7 @@ def fill_senses(campaign: Campaign, senses: Mapping[str, str], origin: FactOrigi
 
 
 def _without_assumed(campaign: Campaign) -> Campaign:
-    """Return the campaign without the senses that an import assumed, and without its notes on them."""
+    """Remove the senses that an import assumed, and its notes on them."""
     if not {COLUMN, "sense"} <= {*campaign.runs.columns}:
         return campaign
     is_assumed = pl.Series(
@@ -101,15 +101,15 @@ def with_notes(campaign: Campaign, notes: Sequence[str]) -> Campaign:
 
 
 def check_direction(campaign: Campaign, declared: Senses = None) -> list[str]:
-    """Refuse a source of unstated direction whose objectives rise; return a note where they rise once or twice.
+    """Refuse a source of unstated direction whose objectives rise; return a note if they rise only once or twice.
 
-    The whole source and each of its arms are judged by the runs on instances whose sense neither they nor `declared`
-    state. While runs are in progress nothing is judged: a few candidates show little.
+    The source as a whole and each of its arms are judged by the runs on instances whose sense is stated neither by the
+    source nor by `declared`. While runs are in progress nothing is judged, because there are too few candidates.
     """
     try:
         senses = instance_senses(campaign, declared)
     except ObjectiveError:
-        # What is stated contradicts itself: scoring refuses it, unless `--negate` turns an arm.
+        # The stated senses contradict each other; scoring refuses them unless `--negate` reverses an arm.
         return []
     silent = [name for name, sense in senses.items() if sense is None]
     if not silent or campaign.running:
@@ -148,14 +148,14 @@ def _refuse(campaign: Campaign, whole: _Moves, rising: Mapping[str, _Moves], *, 
 
 
 def _moves_by_arm(campaign: Campaign) -> dict[str, _Moves]:
-    """Count the moves of each arm; new highest and lowest values where they may decide."""
+    """Count the moves of each arm, and new highest and lowest values if they can matter."""
     arms, names = campaign.rows.by("arm"), campaign.runs["arm"]
     rises, falls, highest, lowest = np.zeros((4, arms.size), np.int64)
     for rows, objective, counts in _accepted(campaign):
         up, still = (_count_moves(moved, objective, counts) for moved in (np.greater, np.equal))
         np.add.at(rises, arms.row[rows], up)
         np.add.at(falls, arms.row[rows], counts - 1 - up - still)
-    # Where objectives only rise or fall, nothing more has to be known.
+    # If objectives only rise or only fall, the moves are enough.
     mixed = (falls > 0) & (rises.sum() >= _RECORDS)
     if mixed.any():
         some = replace(campaign, runs=campaign.runs.filter(pl.Series(mixed[arms.row])))
@@ -163,17 +163,17 @@ def _moves_by_arm(campaign: Campaign) -> dict[str, _Moves]:
         for rows, objective, counts in _accepted(some):
             for total, found in zip((highest, lowest), _count_records(objective, counts), strict=True):
                 np.add.at(total, own[rows], found)
-    # Without a fall each rise is a new highest value, and the other way round.
+    # Without a fall, each rise is a new highest value, and vice versa.
     highest, lowest = np.where(mixed, highest, rises), np.where(mixed, lowest, falls)
     moves = zip(*(one.tolist() for one in (rises, falls, highest, lowest)), strict=True)
     return {names[int(row)]: _Moves(*each) for row, each in zip(arms.first_row, moves, strict=True)}
 
 
 def _accepted(campaign: Campaign) -> Iterator[tuple[Integers, NDArray[np.float64], Integers]]:
-    """Yield runs with several accepted candidates, piece by piece: their rows, their objectives, how many each has."""
+    """Yield, piece by piece, the rows of runs with accepted candidates, the objectives, and their number per run."""
     for rows, piece in campaign.pieces(_PIECE):
         first, count = (piece.runs[name].to_numpy() for name in ("first", "count"))
-        # As they lie, which is mostly one behind the other.
+        # In the order of the columns, in which the slices of runs are usually contiguous.
         order = np.argsort(first, kind="stable")
         own, first, count = rows[order], first[order], count[order]
         starts = np.cumsum(count) - count
@@ -190,25 +190,25 @@ def _accepted(campaign: Campaign) -> Iterator[tuple[Integers, NDArray[np.float64
 
 
 def _count_moves(moved: np.ufunc, objective: NDArray[np.float64], counts: Integers) -> Integers:
-    """Count for each run the candidates that are greater than the one before, or equal to it."""
+    """Count, for each run, the candidates for which `moved(candidate, previous)` is true."""
     if not len(objective):
         return counts
     found = np.empty(len(objective), np.bool_)
     moved(objective[1:], objective[:-1], out=found[1:])
     starts = np.cumsum(counts) - counts
-    # The first candidate of a run has none before it.
+    # The first candidate of a run has no predecessor.
     found[starts] = False
     if np.count_nonzero(found) * _DENSE > len(found):
         return np.add.reduceat(found, starts, dtype=np.int64)
-    # Where few are, which most sources are about, finding them is far cheaper than adding all up.
+    # If few moves are found, as in most sources, locating them is much cheaper than summing all flags.
     return np.bincount(np.searchsorted(starts, np.flatnonzero(found), "right") - 1, minlength=len(counts))
 
 
 def _count_records(objective: NDArray[np.float64], counts: Integers) -> tuple[Integers, Integers]:
-    """Count for each run the candidates that are higher, and those that are lower, than all before them."""
+    """Count, for each run, the candidates that are higher, and those that are lower, than all previous ones."""
     starts = np.cumsum(counts) - counts
     found = np.zeros((2, len(counts)), np.int64)
-    # Runs of about one length are the rows of a table, in which the last candidate of a shorter one is repeated.
+    # Group runs of similar length into matrices; a shorter run is padded with its last candidate.
     size = np.frexp(counts)[1]
     for group in np.unique(size):
         rows = np.flatnonzero(size == group)

@@ -1,4 +1,4 @@
-"""A campaign as a neutral trace table, for exchange: what `read` takes back as it was."""
+"""Export a campaign as a neutral trace table, which `read` restores unchanged."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,14 +21,14 @@ from gapline.files.atomic_write import refuse_no_file, write_atomically
 
 FORMATS = ("csv", "jsonl", "parquet", "arrow")
 _ALIASES = {"ndjson": "jsonl", "pq": "parquet", "ipc": "arrow", "feather": "arrow"}
-# Rows of a block, more or less: what Polars writes at once, some tens of megabytes.
+# Approximate rows of a block, which Polars writes at once: some tens of megabytes.
 AT_ONCE = 122_880
-# What a trace says of its events: a column of the runs under such a name would be read as another thing.
+# Event columns of a trace; a runs column with such a name would be misread.
 _OF_EVENTS = ("time", "objective", "valid", "verdict", *OPTIONAL_COLUMNS)
 
 
 def trace_blocks(campaign: Campaign, about: int = AT_ONCE) -> Iterator[pl.DataFrame]:
-    """Yield every captured event with its run in blocks of about so many rows; at least one, though it may be empty.
+    """Yield all captured events with their runs in blocks of about `about` rows; at least one block, perhaps empty.
 
     A run without events is one row with empty time and objective.
     """
@@ -47,9 +47,9 @@ def trace_blocks(campaign: Campaign, about: int = AT_ONCE) -> Iterator[pl.DataFr
 
 
 def _blocks_of_runs(runs: pl.DataFrame, about: int) -> Iterator[pl.DataFrame]:
-    """Yield the runs in their order in blocks of as many rows each; a run at the end of one may go on in the next.
+    """Yield the runs in order, in blocks of equal numbers of rows; a run may continue in the next block.
 
-    The blocks are those in which Polars writes a table that it has as a whole, so that the bytes are the same.
+    Polars uses the same blocks for a table that is in memory as a whole, so the bytes written are the same.
     """
     first, count = runs["first"].to_numpy(), runs["count"].to_numpy()
     # A run without events is a row too.
@@ -67,7 +67,7 @@ def _blocks_of_runs(runs: pl.DataFrame, about: int) -> Iterator[pl.DataFrame]:
 
 
 def _has_nameless(campaign: Campaign, low: int, high: int) -> bool:
-    """Say whether a candidate was rejected that has no numbers: without a reason it would look like an empty run."""
+    """Say whether a rejected candidate lacks both numbers; without a reason it would be read as an empty run."""
     nothing = np.isnan(campaign.time[low:high]) & np.isnan(campaign.objective[low:high])
     return bool(np.any(nothing & (campaign.verdict[low:high] == VerdictCode.INVALID)))
 
@@ -75,7 +75,7 @@ def _has_nameless(campaign: Campaign, low: int, high: int) -> bool:
 def _events_of(
     runs: pl.DataFrame, columns: Mapping[str, NDArray[Any]], reasons: Sequence[str], *, named: bool
 ) -> pl.DataFrame:
-    """Return the events of runs whose candidates lie one behind the other; with a column of reasons where `named`."""
+    """Return the events of runs with contiguous candidates, with a `reason` column if `named`."""
     runs = runs.with_row_index("_run")
     events = pl.DataFrame(
         {"_run": np.repeat(np.arange(runs.height, dtype=np.uint32), runs["count"].to_numpy())} | dict(columns)
@@ -101,13 +101,13 @@ def _events_of(
 
 
 def _unfit(campaign: Campaign) -> list[str]:
-    """Return the columns of the runs that a trace has no place for: lists and bytes, and names of event columns."""
+    """Return the runs columns that a trace cannot hold: lists, bytes, and names of event columns."""
     kinds = campaign.runs.schema.items()
     return [name for name, kind in kinds if kind.is_nested() or kind in (pl.Binary, pl.Object) or name in _OF_EVENTS]
 
 
 def with_senses(campaign: Campaign, declared: Senses = None) -> Campaign:
-    """Write which of two objectives is better to the runs, where something is maximised and only a contract says so."""
+    """Write the senses to the runs if any instance is maximised, since a trace has no contract to state them."""
     senses = instance_senses(campaign, declared)
     if "max" not in senses.values():
         return campaign
@@ -116,10 +116,10 @@ def with_senses(campaign: Campaign, declared: Senses = None) -> Campaign:
 
 
 def not_in_a_trace(campaign: Campaign) -> list[str]:
-    """Say what a trace file has no place for: it holds runs and events, not what is declared of the campaign."""
+    """Return notes on what a trace file cannot hold: it has runs and events, not the facts of a campaign."""
     notes = campaign.notes()
     if campaign.interrupted:
-        # A run of a trace is whole: written as one without events, a cell that was cut short would score as empty.
+        # An interrupted cell written as a run without events would be scored as an empty run.
         cells = listing(map(str, campaign.interrupted))
         notes.append(f"not in the file, because an attempt that was cut short is no run: {cells}")
     if unfit := _unfit(campaign):
@@ -164,7 +164,7 @@ def _write_arrow(blocks: Iterator[pl.DataFrame], stream: Any) -> None:
 
 @contextmanager
 def _as_one_frame(blocks: Iterator[pl.DataFrame]) -> Iterator[pl.LazyFrame]:
-    """Hand blocks to Polars as one frame, of which it takes one at a time; their own errors come out as they are."""
+    """Pass blocks to Polars as one lazy frame that reads them one by one; errors in the blocks are raised unchanged."""
     first = next(blocks)
     failure: list[BaseException] = []
 

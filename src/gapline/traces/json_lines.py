@@ -1,4 +1,4 @@
-"""Lines of JSON become tables: those that are all alike in one go, others line by line; and loose records."""
+"""Convert JSON lines to tables, in bulk if all lines have the same types, else line by line; also Python records."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,23 +15,23 @@ from gapline.errors import TraceError
 from gapline.files.compression import Content, text_start
 from gapline.traces.blocks import BLOCK, line_blocks
 
-# Columns of a candidate, which are doubles in the end.
+# Numeric columns of a candidate, which are converted to doubles.
 _NUMBERS = ("time", "objective", "claimed", "bound", "primary", "secondary")
 _LONGEST = 2**63
-# Lines whose types are believed.
+# Number of lines from which the types of the columns are taken.
 _BELIEVED = 1000
 _NEWLINE, _RETURN, _OPEN, _CLOSE = b"\n\r{}"
-# A line that is no JSON, a type or a name that msgspec does not take, a number that its column does not.
+# Errors for a line that is not JSON, a type or name that msgspec refuses, or a number that a column cannot hold.
 _ODD = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError, pl.exceptions.PolarsError)
 _POLARS: dict[Any, Any] = {str: pl.String, bool: pl.Boolean, int: pl.Int64, float: pl.Float64}
 
 
 class OddLineError(Exception):
-    """A file of lines that are not all alike."""
+    """The lines of a file do not all have the same columns and types."""
 
 
 class _Column(NamedTuple):
-    """A column: its name in the lines, its field in our rows, and its type, None where every cell is empty."""
+    """A column: its name in the lines, its field in the decoded rows, and its type (None if all cells are null)."""
 
     name: str
     field: str
@@ -39,7 +39,7 @@ class _Column(NamedTuple):
 
 
 def read_alike(content: Content, *, source: str) -> Iterator[tuple[pl.DataFrame, int]]:
-    """Yield tables and the line of their first row, or raise `OddLineError`, perhaps after some of the tables."""
+    """Yield tables and the line of their first row; raise `OddLineError`, perhaps after some tables."""
     columns: list[_Column] = []
     decoder: msgspec.json.Decoder[Any] | None = None
     line = 1
@@ -61,9 +61,9 @@ def read_alike(content: Content, *, source: str) -> Iterator[tuple[pl.DataFrame,
 
 
 def _count_lines(block: bytes) -> int:
-    r"""Return how many lines there are where each begins and ends as an object does, -1 elsewhere.
+    r"""Return the number of lines if each begins and ends like an object, else -1.
 
-    As many objects as such lines are one in each: else what is row k would not be line k.
+    If that equals the number of objects, there is one object per line, so that row k is line k.
 
     >>> _count_lines(b'{"x":1}\n{"x":2}\r\n{"x":3}'), _count_lines(b'{"x":\n1}\n'), _count_lines(b'{"x":1}\n\n')
     (3, -1, -1)
@@ -81,7 +81,7 @@ def _count_lines(block: bytes) -> int:
 
 
 def _find_columns(block: bytes) -> list[_Column]:
-    """Return the columns of the first lines; a file of other things than text and numbers is given up."""
+    """Return the columns of the first lines; raise `OddLineError` for mixed or unsupported types."""
     kinds: dict[str, set[type]] = {}
     decoder = msgspec.json.Decoder(dict[str, Any])
     for line in block.split(b"\n", _BELIEVED)[:_BELIEVED]:
@@ -89,7 +89,7 @@ def _find_columns(block: bytes) -> list[_Column]:
             kinds.setdefault(name, set()).update(() if value is None else (type(value),))
     columns = []
     for number, (name, found) in enumerate(kinds.items()):
-        # Whole numbers and others are both numbers; of a candidate they are doubles in the end.
+        # Integers and floats mix; candidate columns become doubles in any case.
         number_like = bool(found) and found <= {int, float} and (float in found or name in _NUMBERS)
         if not number_like and (len(found) > 1 or not found <= _POLARS.keys()):
             raise OddLineError
@@ -101,7 +101,7 @@ def _make_decoder(columns: list[_Column]) -> "msgspec.json.Decoder[Any]":
     kinds = (None if column.kind is None else column.kind | None for column in columns)
     fields: list[Any] = [(column.field, kind, None) for column, kind in zip(columns, kinds, strict=True)]
     names = {column.field: column.name for column in columns}
-    # Whatever is not alike is an error: a further name, and a value of another type.
+    # A new name and a value of another type are errors.
     row = msgspec.defstruct("Row", fields, rename=names, forbid_unknown_fields=True, gc=False)
     return msgspec.json.Decoder(row)
 
@@ -109,7 +109,7 @@ def _make_decoder(columns: list[_Column]) -> "msgspec.json.Decoder[Any]":
 def _make_column(column: _Column, rows: list[Any]) -> pl.Series:
     cells = list(map(attrgetter(column.field), rows))
     series = pl.Series(column.name, cells, dtype=_POLARS[column.kind or float])
-    # It may have been an integer that no double holds.
+    # The value may have been an integer without an exact double.
     if column.kind is float and (series.abs() >= EXACT).any():
         raise OddLineError
     return series
@@ -119,7 +119,7 @@ def read_json_lines(content: Content, *, source: str) -> Iterator[tuple[pl.DataF
     """Yield tables and the line of their first row."""
     start = text_start(content)
     kinds, line = _Kinds(), 1
-    # A column has one type in all blocks, and only the whole file tells which: a large one is read twice.
+    # A column has one type in all blocks, which depends on the whole file; so a large file is read twice.
     if len(content) - start > BLOCK:
         for block in line_blocks(content, start=start, source=source):
             rows = _decode_block(block, line, source)
@@ -136,14 +136,14 @@ def read_json_lines(content: Content, *, source: str) -> Iterator[tuple[pl.DataF
 
 
 def _without_end(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Leave out the blank lines at the end of a file: they are no rows."""
+    """Drop the blank lines at the end of a file."""
     while rows and not rows[-1]:
         rows.pop()
     return rows
 
 
 def _decode_block(block: bytes, first: int, source: str) -> list[dict[str, Any]]:
-    """Decode lines; a blank one keeps its place, so that row k is line k."""
+    """Decode lines; a blank line becomes an empty row, so that row k is line k."""
     rows: list[dict[str, Any]] = []
     decoder = msgspec.json.Decoder(dict[str, Any])
     for number, line in enumerate(block.removesuffix(b"\n").split(b"\n"), start=first):
@@ -165,7 +165,7 @@ def _decode_block(block: bytes, first: int, source: str) -> list[dict[str, Any]]
 
 
 def _decode_loosely(line: bytes) -> dict[str, Any] | None:
-    """Decode an object with NaN, Infinity or 1e400 in it, kept as text: a bad number costs one candidate, no more."""
+    """Decode an object with NaN, Infinity or 1e400, kept as text, so that a bad number costs only one candidate."""
     try:
         row = json.loads(line, parse_constant=str, parse_float=lambda x: x if np.isinf(float(x)) else float(x))
     except (ValueError, RecursionError):
@@ -174,18 +174,18 @@ def _decode_loosely(line: bytes) -> dict[str, Any] | None:
 
 
 def frame_of_records(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Make a frame of loose records; a column of mixed types becomes text, so that each bad cell can be shown."""
+    """Build a frame from records; a column of mixed types becomes text, so that messages can quote each bad cell."""
     kinds = _Kinds()
     kinds.look(rows)
     return kinds.frame(rows)
 
 
 class _Kinds:
-    """Which types the columns of records have, as far as the records were looked at."""
+    """The types of the columns of all records seen so far."""
 
     def __init__(self) -> None:
         self.found: dict[str, set[type]] = {}
-        # Columns with an integer that no float holds exactly, and with one that no 64 bits hold.
+        # Columns with an integer without an exact float, and columns with one of more than 64 bits.
         self.inexact: set[str] = set()
         self.too_long: set[str] = set()
 
@@ -197,7 +197,7 @@ class _Kinds:
             if int in kinds:
                 numbers = [value for value in values if type(value) is int]
                 low, high = min(numbers), max(numbers)
-                # Looked at only where a number is that large.
+                # Check each number only if some are that large.
                 if max(-low, high) > EXACT and not all(map(is_exact, numbers)):
                     self.inexact.add(name)
                 if not (low >= -_LONGEST and high < _LONGEST):
@@ -208,7 +208,7 @@ class _Kinds:
 
     def _column(self, name: str, values: list[Any]) -> pl.Series:
         kinds = self.found[name]
-        # An integer that no float can hold, or none exactly, stays text: it is shown, and costs one candidate.
+        # An integer without an exact float, or beyond 64 bits, stays text: it is reported and costs one candidate.
         if kinds <= {int, float} and kinds != {int} and name not in self.inexact:
             return pl.Series(name, [None if v is None else float(v) for v in values], dtype=pl.Float64)
         if kinds == {int} and name not in self.too_long:

@@ -1,4 +1,4 @@
-"""Campaigns with disjoint runs, put together."""
+"""Merge campaigns with disjoint runs."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -20,32 +20,32 @@ from gapline.contract.tables import RUN_KEY
 from gapline.traces.direction import fill_senses
 from gapline.traces.package_source import study_folder
 
-# Candidates that are gathered into plain arrays, which everybody can use as they are; more stay in their parts.
+# Up to this many candidates are copied into plain arrays; larger merged campaigns keep their parts.
 GATHERED = 4_000_000
 
 
 def merge_campaigns(campaigns: Sequence[Campaign], *, in_memory: int = GATHERED) -> Campaign:
-    """Put campaigns with disjoint runs into one; runs that clash, or facts that differ, are listed and refused.
+    """Merge campaigns with disjoint runs; duplicate runs and conflicting facts are refused and listed.
 
-    Up to `in_memory` candidates are gathered into columns of their own; beyond, the columns stay where they are.
+    Up to `in_memory` candidates are copied into plain columns; beyond that, the columns are not copied.
     """
     parts = [expect(one, Campaign, "merge") for one in several(campaigns)]
     return parts[0] if len(parts) == 1 else gather_parts(join_campaigns(parts), in_memory=in_memory)
 
 
 def gather_parts(campaign: Campaign, *, in_memory: int = GATHERED) -> Campaign:
-    """Return a campaign in parts with columns in one piece, if it has at most so many candidates."""
+    """Return a campaign with plain columns instead of parts, if it has at most `in_memory` candidates."""
     in_parts = isinstance(campaign.time, PartedColumn)
     return campaign.compact() if in_parts and campaign.candidates <= in_memory else campaign
 
 
 def parts_of(paths: Iterable[str | Path], read: Callable[[str | Path], Campaign]) -> list[Part]:
-    """Open sources as parts: campaign directories with the place of their files; traces beside each other as one.
+    """Open sources as parts: campaign directories with their folder, consecutive traces merged into one part.
 
     Parameters
     ----------
     read
-        Reads what is no directory.
+        Reads a source that is not a directory.
     """
     parts: list[Part] = []
     for is_directory, group in groupby(paths, lambda path: Path(path).is_dir()):
@@ -53,7 +53,7 @@ def parts_of(paths: Iterable[str | Path], read: Callable[[str | Path], Campaign]
             for path in map(Path, group):
                 campaign = journal_campaign(path)
                 found = _opened(campaign_directory(path)) if campaign is None else [Part(campaign)]
-                # What nothing but the contract states is lost without it; minimised is the default.
+                # A sense that only the contract states would be lost in the merge; minimised is the default.
                 if "max" in contract_senses([path]).values():
                     found = [Part(with_contract_senses(part.campaign, path)) for part in found]
                 parts += found
@@ -64,7 +64,7 @@ def parts_of(paths: Iterable[str | Path], read: Callable[[str | Path], Campaign]
 
 
 def journal_campaign(path: Path) -> Campaign | None:
-    """Return what is whole in the journals of a study, where they say more than its `campaign/`; else None."""
+    """Return the campaign of the complete runs in a study's journals if they are ahead of `campaign/`, else None."""
     if not is_study(path) or not (path / JOURNALS).is_dir():
         return None
     from gapline.journal.rebuild import current_campaign
@@ -73,7 +73,7 @@ def journal_campaign(path: Path) -> Campaign | None:
 
 
 def contract_senses(sources: Iterable[str | Path]) -> dict[str, str]:
-    """Return the senses that the contracts of the studies among some sources state; `min` by default is not stated."""
+    """Return the senses that the contracts of the studies among `sources` state, without the default `min`."""
     from gapline.contract.study_file import load_contract
 
     folders = [folder for source in sources if not is_url(source) and (folder := study_folder(source)) is not None]
@@ -81,7 +81,7 @@ def contract_senses(sources: Iterable[str | Path]) -> dict[str, str]:
 
 
 def with_contract_senses(campaign: Campaign, source: Any) -> Campaign:
-    """Return the campaign of a study with the senses that only its contract states written to its runs."""
+    """Write the senses that only a study's contract states to the runs of its campaign."""
     stated = contract_senses([source]) if isinstance(source, str | Path) else {}
     if not stated:
         return campaign
@@ -93,18 +93,18 @@ def _opened(directory: Path) -> list[Part]:
     folders = part_folders(directory)
     if folders == [directory]:
         return [Part(open_campaign(directory), directory)]
-    # The whole first: it verifies that these are its parts.
+    # Open the whole first, which verifies its parts.
     open_campaign(directory)
     return [Part(open_campaign(folder, verify=False), folder) for folder in folders]
 
 
 def write_parts(parts: Sequence[Part], kept: Campaign, directory: Path) -> PartsWritten:
-    """Write the runs of all parts that are kept: a part that keeps all of its own is linked, not copied."""
+    """Write the kept runs of all parts; a part that keeps all its runs is linked, not copied."""
     return save_parts([_keeping(part, kept) for part in parts], directory)
 
 
 def _keeping(part: Part, kept: Campaign) -> Part:
-    """Return a part with the runs and interrupted cells that are kept; one without any still says what was read."""
+    """Return a part with its kept runs and interrupted cells; a part without any still has its diagnostics."""
     campaign = part.campaign
     still_begun = set(kept.interrupted)
     runs = campaign.runs.join(kept.runs.select(RUN_KEY), on=RUN_KEY, how="semi", maintain_order="left")

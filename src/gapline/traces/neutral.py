@@ -1,7 +1,7 @@
 """The neutral trace: `arm,instance,seed,time,objective,valid` (+ panel, horizon, status, …) as file, frame or records.
 
-A run that captured nothing is one row with empty `time` and `objective`. Without a `valid` column the solver's word
-counts, and every output says so; an empty `valid` cell of a real candidate means that it is unchecked.
+A run without candidates is one row with empty `time` and `objective`. Without a `valid` column all candidates count as
+valid, and every output says so; an empty `valid` cell means that the candidate is unchecked.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -47,17 +47,17 @@ from gapline.traces.run_identity import (
 from gapline.traces.table_formats import Cells, read_pieces
 from gapline.traces.time_units import FIRST, IN_WORDS, since_first_row
 
-# Rows of a table that are looked at at once.
+# Rows of a table that are processed at once.
 SLICE = 1 << 18
 KNOWN_RUN = "_known"
-# Which rows are events, and which have neither a time nor an objective.
+# Columns that mark events, and rows with neither a time nor an objective.
 _KEPT, _BLANK = "_kept", "_blank"
 SUFFIXES = dict.fromkeys((".jsonl", ".ndjson"), "jsonl") | dict.fromkeys((".parquet", ".pq"), "parquet")
 SUFFIXES |= dict.fromkeys((".csv", ".tsv"), "csv") | dict.fromkeys((".arrow", ".ipc", ".feather"), "arrow")
 
 
 def neutral_format(path: Path) -> str | None:
-    """Name the neutral format that a file's name promises, or None."""
+    """Return the neutral format of a file by its name, or None."""
     return SUFFIXES.get(Path(path_without_packing(path.name.lower())).suffix)
 
 
@@ -86,21 +86,21 @@ def read_neutral(path: Path, *, dialect: Dialect = PLAIN) -> Campaign:
             f"{path}: expected runs, got a header without rows",
             hint="a run that found nothing is one row with its arm, instance and seed, time and objective empty",
         )
-    # Here too each piece is let go of once it is read.
+    # Keep no reference to the first pieces, so that each is freed once it is read.
     del first
     waiting = (head.pop(0) for _ in range(len(head)))
     return campaign_from_pieces(chain(waiting, pieces), source=str(path), dialect=dialect)
 
 
 def _read_alike(content: Any, *, source: str, dialect: Dialect) -> Campaign | None:
-    """Read large files of lines that are all alike, if there is nothing to say of any of them."""
+    """Read a large file whose lines all have the same types; None if it has not, or if there is any problem."""
     if len(content) <= blocks.BLOCK:
         return None
     try:
         pieces = (Cells(table, line) for table, line in read_alike(content, source=source))
         campaign = campaign_from_pieces(pieces, source=source, dialect=dialect)
     except (OddLineError, TraceError):
-        # How a cell is shown depends on the lines behind it too, which decide what its column is.
+        # Messages quote cells by the type of their column, which depends on later lines: the slow reader repeats it.
         return None
     return None if campaign.diagnostics.problem_count else campaign
 
@@ -108,7 +108,7 @@ def _read_alike(content: Any, *, source: str, dialect: Dialect) -> Campaign | No
 def campaign_from_records(
     rows: Sequence[Mapping[str, Any]], *, runs: Sequence[int] | None = None, dialect: Dialect = PLAIN
 ) -> Campaign:
-    """Read a list of mappings with the columns of a neutral trace; `runs` numbers the run of each, where known."""
+    """Read a list of mappings with the columns of a neutral trace; `runs` gives the run number of each, if known."""
     return campaign_from_table(frame_of_records(rows), source="records", first_line=1, known_runs=runs, dialect=dialect)
 
 
@@ -136,8 +136,8 @@ def campaign_from_table(
     dialect: Dialect = PLAIN,
     known_runs: Sequence[int] | None = None,
 ) -> Campaign:
-    """Turn a neutral trace into a campaign; row k is line `first_line` + k."""
-    # In slices, which cost nothing: what is made of a slice on the way is gone before the next.
+    """Convert a neutral trace to a campaign; row k is line `first_line` + k."""
+    # Slices are not copies, and the temporary data of each slice are freed before the next.
     slices = (Cells(part, first_line + n * SLICE) for n, part in enumerate(table.iter_slices(SLICE)))
     pieces = slices if table.height else iter([Cells(table, first_line)])
     return campaign_from_pieces(pieces, source=source, known_runs=known_runs, dialect=dialect)
@@ -151,15 +151,15 @@ def campaign_from_pieces(
     dialect: Dialect = PLAIN,
     one_run: bool = False,
 ) -> Campaign:
-    """Turn the tables of a neutral trace into a campaign; with `one_run` they are the log of a single run.
+    """Convert the tables of a neutral trace to a campaign; with `one_run` they are the log of a single run.
 
-    Rows of a table that are not whole are left out where they have no run to belong to, else they are rejected
-    candidates; both are counted as problems.
+    Incomplete rows are left out if they cannot be assigned to a run; otherwise they are rejected candidates. Both are
+    counted as problems.
     """
     try:
         campaign = _read_campaign(pieces, source, known_runs, dialect, one_run)
     except pl.exceptions.PolarsError as error:
-        # Columns can be of types that nobody thought of, in combinations that nobody tried.
+        # Columns may have unexpected types for which Polars raises an error.
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
         raise TraceError(f"{source}: expected the columns of a trace, got a table that fails: {first}") from error
     refuse_far_late(campaign, dialect, source)
@@ -200,13 +200,13 @@ def _read_campaign(
     # Runs are numbered by first appearance.
     first, run = find_equal(keys)
     runs = keys[first]
-    # Two runs under one key would become one: twice as many candidates, and one run fewer in every denominator.
+    # Two runs with the same key would be merged: twice the candidates, and one run fewer in every denominator.
     if one_by_one:
         _refuse_twins(keys, heads[KNOWN_RUN])
     attributes = heads.drop(*ladder.left_out, KNOWN_RUN, strict=False)
     runs = read_attributes(attributes, run, runs, rows, problems)
     notes += ladder.notes
-    # Said of the arms that were split alone: a score of the others does not need it.
+    # Attach the note only to the arms that were split, so that scores of other arms do not show it.
     if split:
         own = pl.when(pl.col("arm").is_in(sorted(split))).then(pl.lit(ladder.split_note))
         runs = runs.with_columns(import_notes=own)
@@ -232,7 +232,7 @@ def _read_campaign(
         problems=problems.messages,
         problem_count=problems.count,
         notes=notes,
-        # Without seeds, runs begin where time goes back; and where each run is known, nothing is to be asked.
+        # Not needed without seeds, as runs then begin where time goes back, nor if the run of each row is known.
         out_of_order=order.look if is_open else None,
         in_place=True,
     )
@@ -242,7 +242,7 @@ def _read_campaign(
 def _take_events(
     events: GrowingColumns, run: NDArray[np.int32]
 ) -> tuple[NDArray[np.bool_], NDArray[np.int32], dict[str, NDArray[Any]]]:
-    """Return which rows are events, the run of each event, and their columns."""
+    """Return a mask of the rows that are events, the run of each event, and their columns."""
     kept, _ = events.take(_KEPT), events.take(_BLANK)
     columns = {name: events.take(name) for name in events.names}
     if kept.all():
@@ -251,30 +251,30 @@ def _take_events(
 
 
 def _with_seeds(rows: Rows, one_by_one: bool, time: NDArray[np.float64], blank: NDArray[np.bool_]) -> tuple[Rows, str]:
-    """Number the runs of a table without seeds, and say how."""
-    # Only the rows in their order tell where a run begins: their keys are written out.
+    """Number the runs of a table without seeds, and return a note on how."""
+    # The start of a run shows only in the order of the rows, so the keys are expanded to one per row.
     full = rows.expand(rows.heads)
     seeds, note = number_seeds(full, time, blank, full[KNOWN_RUN].to_list() if one_by_one else None)
     return rows.split_by(seeds), note
 
 
 def _split_runs(rows: Rows, time: NDArray[np.float64], blank: NDArray[np.bool_]) -> tuple[Rows, str]:
-    """Begin a new run wherever time goes back under one key, and say how many there are."""
+    """Begin a new run wherever time goes back under one key, and return a note on the number of runs."""
     full = rows.expand(rows.heads.select(RUN_KEY))
     seeds, note = renumber(full, number_parts(full, time, blank))
     return rows.split_by(seeds), note
 
 
 def _stamps(events: GrowingColumns, *, sort_rows: bool = False) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the time of each row, NaN where time may go back, and which rows have neither a time nor an objective."""
+    """Return the time of each row, NaN where time may go back, and a mask of rows with neither time nor objective."""
     time = events.whole("time")
-    # A bound is reported by another thread, mostly.
+    # Bounds may be out of order, because another thread usually reports them.
     free = np.ones(len(time), np.bool_) if sort_rows else events.whole("verdict") == VerdictCode.BOUND
     return (np.where(free, np.nan, time) if free.any() else time), events.whole(_BLANK)
 
 
 class _Piece(NamedTuple):
-    """What is kept of a table besides its events: what is the same on many rows once, and how many rows it has."""
+    """The data of a table besides its events: repeated cells once, its number of rows, reasons and notes."""
 
     heads: Heads
     height: int
@@ -294,12 +294,12 @@ def _read_piece(
     shaped = shape_table(table, dialect, source=problems.source, first_line=first_line)
     table, problems.lines, unfolded, notes = shaped
     cut = None
-    # Of most tables nobody asks for the place of a row.
+    # Most tables do not need the positions of their rows.
     asked = bool(broken) or known_runs is not None
     places = np.arange(table.height if asked else 0) if unfolded is None else np.array(unfolded, np.int64)
     if broken:
         kept, cut = set_aside(table, places, broken, problems)
-        # One row per run and a column per time: the values before the cut are whole, and what was cut is no value.
+        # In a table with a column per time, the values before the cut are complete, and the truncated one is dropped.
         cut = cut[kept] if unfolded is None else None
         table, problems.lines, places = table.filter(kept), np.asarray(problems.lines)[kept], places[kept]
     found = read_candidates(table, problems, cut)
@@ -318,18 +318,18 @@ def _read_piece(
 def _split(
     extras: list[pl.Series], keys: pl.DataFrame, rows: Rows, events: GrowingColumns | None, source: str
 ) -> RunLadder:
-    """Tell runs apart that share a key; read alone tells their stamps, None where each run is known."""
+    """Separate runs that share a key by their settings; `events` is None if the run of each row is known."""
     heads = pl.DataFrame(extras)
     if not varying(keys.hstack(heads), heads.columns):
         return RunLadder(keys["arm"])
-    # How often a setting changes, and where the time goes back: that only the rows themselves tell.
+    # Changes of a setting and decreases of time show only in the order of the rows, so the tables are expanded.
     stamps = None if events is None else events.whole("time")
     ladder = split_ladders(rows.expand(heads), rows.expand(keys), stamps, source=source)
     return replace(ladder, arm=ladder.arm.gather(rows.starts))
 
 
 def _join_reasons(read: list[_Piece], kept: NDArray[np.bool_]) -> pl.Series | None:
-    """Put the reasons of the pieces one behind the other, without the rows that are no events."""
+    """Concatenate the reasons of the pieces, without rows that are not events."""
     if all(piece.reasons is None for piece in read):
         return None
     texts = pl.concat(

@@ -1,4 +1,4 @@
-"""The files of a replication package, a .zip or a .tar.zst: all are looked at before any is read, each is read once."""
+"""The files of a replication package (.zip or .tar.zst): all members are checked before any content is read."""
 
 import errno
 import tarfile
@@ -23,16 +23,16 @@ from gapline.files.tar_headers import tar_headers, wrong_tar_kind
 from gapline.text import printable
 
 _BITE = 1 << 20
-# Of a list of members in a zip, for each that there may be: what stands beside its name, and a name.
+# Bytes per allowed member in the member list of a zip: its fields and its name.
 _LISTED = 128
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _EXECUTABLE = 0o111
-# Of the headers in a tar, for each member that there may be.
+# Bytes of headers per allowed member of a tar.
 _HEADER = 4096
 
 
 class PackedFile(NamedTuple):
-    """A file of a package; nothing else of its mode counts than whether it can be executed."""
+    """A file of a package; of its mode, only the executable bit is used."""
 
     name: str
     size: int
@@ -40,14 +40,14 @@ class PackedFile(NamedTuple):
 
 
 class PackageFiles(NamedTuple):
-    """The files of a package, and a way to go through their contents once, in the order in which they lie there."""
+    """The files of a package, and a function that iterates over their contents in archive order."""
 
     files: list[PackedFile]
     read: Callable[[], Iterator[tuple[PackedFile, Iterator[bytes]]]]
 
 
 def is_packed_tar(path: Path) -> bool:
-    """Say whether a file is packed by zstd and calls itself a tar."""
+    """Say whether a file has the suffix of a compressed tar and is compressed by zstd."""
     try:
         with open_regular(path) as stream:
             return path.name.lower().endswith((".tar.zst", ".tzst")) and stream.read(4) == _ZSTD
@@ -56,19 +56,19 @@ def is_packed_tar(path: Path) -> bool:
 
 
 def package_bounds() -> Bounds:
-    """Return how much a package may hold."""
+    """Return the size limits of a package."""
     members = most_package_members()
     return Bounds(members, members * _LISTED, most_package_bytes(), (PACKAGE_MEMBERS, PACKAGE_BYTES))
 
 
 @contextmanager
 def open_package(path: Path) -> Iterator[PackageFiles]:
-    """Open a package of which everything that it says of its members was looked at.
+    """Open a package after checking the names, sizes and kinds of all its members.
 
     Raises
     ------
     TraceError
-        Where it is damaged, also while it is read, too large, or has a member that is no plain file of a folder.
+        When it is damaged (also while it is read), too large, or has a member that is not a regular file.
     """
     bounds = package_bounds()
     if is_packed_tar(path):
@@ -91,7 +91,7 @@ def open_package(path: Path) -> Iterator[PackageFiles]:
 
 def _pieces_of_zip(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
     try:
-        # Reading to its end verifies its checksum.
+        # Reading to the end verifies the checksum.
         with archive.open(info) as stream:
             while piece := stream.read(_BITE):
                 yield piece
@@ -100,7 +100,7 @@ def _pieces_of_zip(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) 
 
 
 def _exactly(path: Path, file: PackedFile, pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the content of a file, which has to have the size that the archive claims."""
+    """Yield the content of a file, and refuse one whose size is not the one that the archive claims."""
     left = file.size
     for piece in pieces:
         left -= len(piece)
@@ -116,7 +116,7 @@ def _damaged(path: Path, name: str, what: str) -> TraceError:
 
 
 def _listed_in_tar(path: Path, bounds: Bounds) -> list[PackedFile]:
-    """Return the files of a tar, or say which of its members is none that may be unpacked."""
+    """Return the files of a tar; raise a `TraceError` that names the first refused member."""
     with _unrolled(path) as stream:
         members = tar_headers(str(path), stream, in_all=_most_headers())
         files = accept_members(path, map(_described, members), bounds)
@@ -125,7 +125,7 @@ def _listed_in_tar(path: Path, bounds: Bounds) -> list[PackedFile]:
 
 
 def _described(info: tarfile.TarInfo) -> tuple[PackedFile, str, int, str | None]:
-    # `tarfile` takes the slash from the name of a folder.
+    # `tarfile` removes the final slash from the name of a folder.
     name = f"{info.name}/" if info.isdir() else info.name
     file = PackedFile(info.name, info.size, bool(info.mode & _EXECUTABLE))
     return file, name, info.size, wrong_name(name) or wrong_tar_kind(info)
@@ -138,7 +138,7 @@ def _read_tar(path: Path, files: list[PackedFile]) -> Iterator[tuple[PackedFile,
             if info.isdir():
                 continue
             file = next(rest, None)
-            # Somebody may have put another one in its place since it was looked at.
+            # The file may have been replaced since it was checked.
             if file is None or (file.name, file.size) != (info.name, info.size):
                 raise TraceError(f"{path}: expected the package that was looked at, got one that was changed meanwhile")
             yield file, _exactly(path, file, _pieces_of_tar(stream, file.size))
@@ -157,19 +157,19 @@ def _unrolled(path: Path) -> Iterator[Unrolled]:
         with closing(Unrolled(path)) as stream:
             yield stream
     except OSError as error:
-        # What the disk says is said as it is; that names go on without end is said of the package.
+        # Report errors of the disk unchanged, but a missing file and headers beyond the limit as errors of the package.
         if error.errno not in (errno.ENOENT, errno.EFBIG):
             raise
         raise TraceError(f"{path}: expected a replication package, got {reason_of(error)}") from error
 
 
 def _most_headers() -> int:
-    # A member has a header, and another one or two where its name is long.
+    # A member has one header, and one or two more if its name is long.
     return most_package_members() * _HEADER
 
 
 def _to_the_end(path: Path, stream: Unrolled) -> None:
-    """Read what is behind the last member: zeros, as `tar` fills its last block; a bomb does not end soon."""
+    """Check that only the padding of `tar`, zeros, follows the last member; limited, as a bomb would not end."""
     left = _BITE
     while piece := stream.read(1 << 16):
         left -= len(piece)

@@ -1,4 +1,4 @@
-"""Replication packages as sources: recognised, verified, and unpacked for as long as the process lasts."""
+"""Replication packages as sources: recognise, verify and unpack them for the lifetime of the process."""
 
 import hashlib
 import json
@@ -21,16 +21,16 @@ from gapline.files.scratch_arrays import no_room
 from gapline.files.scratch_folder import clear_leftovers, keep_folder, release_folder, scratch_folder
 from gapline.traces.package_files import PackedFile, is_packed_tar, open_package, package_bounds
 
-# Of package.json and of the list of sums: documents become objects of many times their size.
+# Size limit of package.json and of the list of sums, which take many times their size once parsed.
 MOST_DOCUMENT = 64 << 20
 _AGAIN = "get the package again, or ask who sent it: nothing of it was read"
 
 
 @dataclass(frozen=True, slots=True)
 class UnpackedPackage:
-    """A package whose sums were verified, and the folder in which what was asked for lies unpacked.
+    """A verified package, and the folder that holds the members unpacked so far.
 
-    `digests` are those of all members but the list of sums ("sha256:…"), whether they were unpacked or not.
+    `digests` are those of all members except the list of sums ("sha256:…"), unpacked or not.
     """
 
     path: Path
@@ -40,14 +40,14 @@ class UnpackedPackage:
 
     @contextmanager
     def named(self) -> Iterator[None]:
-        """Let errors name the package in the place of the folder."""
+        """Replace, in errors, the path of the folder by that of the package."""
         with naming_archive(self.folder, self.path):
             yield
 
 
 @dataclass(slots=True)
 class _UnpackedFile:
-    """What was found of a member while it was read."""
+    """The digests and mode of a member, computed while it was read."""
 
     sha256: str
     blob: bytes
@@ -55,31 +55,31 @@ class _UnpackedFile:
 
 
 def is_package(path: str | Path) -> bool:
-    """Say whether a file is a replication package, or means to be one.
+    """Say whether a file is, or claims to be, a replication package.
 
-    A zip is one by its package.json; a .tar.zst is no other source, and is looked at when it is opened.
+    A zip is recognised by its package.json. A .tar.zst can be no other kind of source; it is checked when opened.
     """
     place = Path(path)
     return is_packed_tar(place) or (is_zip(place) and _is_packed_zip(place, file_mark(place)))
 
 
-# The list of a large package takes a second, and whoever reads a source asks several times.
+# Cached: listing a large package takes a second, and reading a source asks several times.
 @lru_cache(maxsize=64)
 def _is_packed_zip(place: Path, _mark: tuple[int, ...]) -> bool:
     try:
         with open_checked_zip(place, package_bounds()) as (archive, members):
             sizes = {member.filename: member.file_size for member in members}
-            # One whose document was damaged is still a package: its sums say so.
+            # With sums, a package with a damaged document is still a package.
             if DOCUMENT not in sizes or SUMS in sizes or sizes[DOCUMENT] > MOST_DOCUMENT:
                 return DOCUMENT in sizes
             return _schema_of(archive.read(DOCUMENT)).startswith(SCHEMA.partition("/")[0])
     except (GaplineError, OSError):
-        # What cannot even be listed is refused by whoever opens it; here it says that it is a package, or it does not.
+        # A zip that cannot be listed is refused when it is opened; here only its names are searched.
         return _names_itself(place)
 
 
 def _names_itself(path: Path) -> bool:
-    """Say whether the names of a package stand in the list at the end of a zip that cannot be read as one."""
+    """Say whether the end of an unreadable zip, where its member list is, contains the names of a package."""
     try:
         with open_regular(path) as stream:
             size = stream.seek(0, os.SEEK_END)
@@ -101,22 +101,22 @@ def _mentions(stream: BinaryIO, *names: bytes) -> bool:
 def unpacked_package(
     path: str | Path, *, only: Callable[[str], bool] = lambda _: True, as_is: bool = False
 ) -> Iterator[UnpackedPackage]:
-    """Unpack a package into a private folder, which is removed at the end; errors name the package in its place.
+    """Unpack a package into a private folder, which is removed at the end; errors name the package, not the folder.
 
     Parameters
     ----------
     only
-        Says of a member's name whether it is unpacked. All are verified, whichever are wanted; the list of sums and
-        package.json are always there.
+        Whether to unpack a member, by its name. All members are verified in any case, and the list of sums and
+        package.json are always unpacked.
     as_is
-        Leave it to the caller to compare the members with their sums, and to read what package.json says.
+        Do not compare the members with their sums, and do not check package.json; the caller does both.
 
     Raises
     ------
     TraceError
-        Where it is no package, damaged, too large, or has a member that is no plain file of a folder.
+        When it is not a package, is damaged or too large, or has a member that is not a regular file.
     IntegrityError
-        Where a member is not what the sums say; the first one is named.
+        When a member does not match its sum; the first one is named.
     """
     clear_leftovers()
     with scratch_folder() as folder:
@@ -126,7 +126,7 @@ def unpacked_package(
 
 
 def unpack_into(path: Path, folder: Path, only: Callable[[str], bool], *, as_is: bool = False) -> UnpackedPackage:
-    """Verify a package, and write those of its members that are wanted into an empty folder."""
+    """Verify a package, and unpack the selected members into an empty folder."""
     with naming_archive(folder, path):
         before = file_mark(path)
         taken = _take(path, folder, lambda name: name in (SUMS, DOCUMENT) or only(name))
@@ -142,7 +142,7 @@ def unpack_into(path: Path, folder: Path, only: Callable[[str], bool], *, as_is:
 
 
 def unpack_more(package: UnpackedPackage, only: Callable[[str], bool]) -> None:
-    """Write further members of a package into its folder; what is there already stays."""
+    """Unpack further members of a package into its folder; existing files are kept."""
     missing = {name for name in package.digests if only(name) and not (package.folder / name).exists()}
     if not missing:
         return
@@ -154,7 +154,7 @@ def unpack_more(package: UnpackedPackage, only: Callable[[str], bool]) -> None:
 
 
 def file_mark(path: Path) -> tuple[int, ...]:
-    """Return by what a file is known to be as it was."""
+    """Return the file status by which a change of the file is detected."""
     try:
         facts = path.stat()
     except OSError as error:
@@ -165,7 +165,7 @@ def file_mark(path: Path) -> tuple[int, ...]:
 def _take(
     path: Path, folder: Path, only: Callable[[str], bool], *, read: Callable[[str], bool] = lambda _: True
 ) -> dict[str, _UnpackedFile]:
-    """Go through the members once: digests of all that are read, and files of those that are wanted."""
+    """Read the members once: compute the digests of those in `read`, and unpack those in `only`."""
     with open_package(path) as package:
         _refuse_no_package(path, package.files)
         _make_folders(folder, package.files, only)
@@ -177,7 +177,7 @@ def _take(
 
 
 def _make_folders(folder: Path, files: list[PackedFile], only: Callable[[str], bool]) -> None:
-    """Make the folders of what is wanted, and those at the top of all: that there are journals can be seen of them."""
+    """Create the folders of selected members and all top-level folders, from which the presence of journals shows."""
     made = {name.rpartition("/")[0] for name in (file.name for file in files) if only(name)}
     made |= {file.name.partition("/")[0] for file in files if "/" in file.name}
     for name in sorted(made):
@@ -186,7 +186,7 @@ def _make_folders(folder: Path, files: list[PackedFile], only: Callable[[str], b
 
 def _take_one(file: PackedFile, pieces: Iterator[bytes], place: Path | None) -> _UnpackedFile:
     digest = hashlib.sha256()
-    # git chose SHA-1; what is verified is the sha256 beside it.
+    # The identifier requires SHA-1; integrity is verified with sha256.
     blob = hashlib.sha1(b"blob %d\0" % file.size, usedforsecurity=False)
     with nullcontext() if place is None else _create(place, executable=file.executable) as target:
         for piece in pieces:
@@ -198,7 +198,7 @@ def _take_one(file: PackedFile, pieces: Iterator[bytes], place: Path | None) -> 
 
 
 def _create(place: Path, *, executable: bool) -> BinaryIO:
-    # Exclusively: two names that are one to this file system must not become one file.
+    # O_EXCL: two names that this file system treats as equal must not become one file.
     how = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     return os.fdopen(os.open(place, how, 0o755 if executable else 0o644), "wb")
 
@@ -211,7 +211,7 @@ def _write(target: BinaryIO, piece: bytes, size: int) -> None:
 
 
 def _refuse_no_package(path: Path, files: list[PackedFile]) -> None:
-    """Refuse what lacks what a package has, and documents of a size that nobody means well with."""
+    """Refuse an archive without the files of a package, or with documents beyond the size limit."""
     sizes = {file.name: file.size for file in files}
     if lacking := [name for name in (DOCUMENT, SUMS, CONTRACT_FILE) if name not in sizes]:
         got = "" if DOCUMENT in sizes else f" ({listing(sorted(sizes), most=3) or 'nothing in it'})"
@@ -233,7 +233,7 @@ def _read_sums(path: Path, folder: Path) -> dict[str, str]:
 
 
 def _compare(path: Path, found: dict[str, str], stated: dict[str, str]) -> None:
-    """Refuse a package of which a member is not what the sums say; the first one by its name is named."""
+    """Refuse a package if a member does not match the sums; the first one in order of names is reported."""
     differing = sorted(name for name in found.keys() | stated.keys() if found.get(name) != stated.get(name))
     if not differing:
         return
@@ -265,18 +265,18 @@ def _schema_of(data: bytes) -> str:
     return str(document.get("schema")) if isinstance(document, dict) else ""
 
 
-# Packages that were opened, each with what its file is known by to be the same.
+# Packages that were opened, each with the status that identifies its file.
 _opened: dict[Path, tuple[UnpackedPackage, tuple[int, ...]]] = {}
 _one_at_a_time = threading.RLock()
 
 
 def opened_package(path: str | Path, *, journals: bool = False) -> UnpackedPackage:
-    """Return a package, verified and unpacked as far as its study is read; it stays until the process ends.
+    """Return a package, verified, with the files that opening its study reads; it is kept until the process ends.
 
     Parameters
     ----------
     journals
-        Unpack the journals too: their verdicts are read.
+        Unpack the journals too, so that their verdicts can be read.
     """
 
     def wanted(name: str) -> bool:
@@ -285,7 +285,7 @@ def opened_package(path: str | Path, *, journals: bool = False) -> UnpackedPacka
     place = Path(path).absolute()
     with _one_at_a_time:
         mark, (known, before) = file_mark(place), _opened.get(place, (None, ()))
-        # A fork sees the folder of its parent, as long as that one lives.
+        # A fork shares the folder of its parent, which exists only as long as the parent.
         if known is not None and before == mark and known.folder.is_dir():
             unpack_more(known, wanted)
             return known
@@ -303,34 +303,34 @@ def opened_package(path: str | Path, *, journals: bool = False) -> UnpackedPacka
 
 
 def _is_read(name: str) -> bool:
-    """Say whether opening a study may read a member: all but results, and the journals of runs, which are most of it.
+    """Say whether opening a study may read a member: all except results and the journals of runs, the largest part.
 
-    Instances too: a contract names them by patterns, which stand for the files that are there.
+    Instance files are included, because a contract may name them by patterns, which match existing files.
     """
     top, _, rest = name.partition("/")
     return "/" not in rest if top == JOURNALS else top not in (RESULTS, CRATE)
 
 
 def study_folder(path: str | Path) -> Path | None:
-    """Return where the study that a source names lies: itself, or what is unpacked of a package; None for others."""
+    """Return the folder of the study that a source names, unpacked if it is a package; None for other sources."""
     if is_study(path):
         return Path(path)
     return opened_package(path).folder if is_package(path) else None
 
 
 def source_folder(path: str | Path) -> Path:
-    """Return where a source lies: what is unpacked of a package, and any other source itself."""
+    """Return the path of a source; for a package, the folder into which it is unpacked."""
     return opened_package(path).folder if is_package(path) else Path(path)
 
 
 def identity_of(path: str | Path) -> Identity | None:
-    """Return by what a package is known; None for any other source."""
+    """Return the identity of a package; None for any other source."""
     return opened_package(path).identity if is_package(path) else None
 
 
 @contextmanager
 def naming_packages() -> Iterator[None]:
-    """Let errors name packages in the place of the folders that they were unpacked into."""
+    """Replace, in errors, the paths of unpacked folders by those of their packages."""
     try:
         yield
     except GaplineError as error:
@@ -340,13 +340,13 @@ def naming_packages() -> Iterator[None]:
 
 
 def refuse_package(path: str | Path, command: str, instead: str, *, on: str = "a study directory") -> None:
-    """Refuse a package where something else is needed, and say what takes one."""
+    """Refuse a package as input of a command that cannot read one, with a hint on the alternative."""
     if is_package(path):
         raise UsageError(f"{path}: {command} works on {on}, and this is a replication package", hint=instead)
 
 
 def forget_packages() -> None:
-    """Remove all that is unpacked, as the end of the process does; who reads a package next unpacks it again."""
+    """Remove all unpacked packages, as at the end of the process; the next read unpacks a package again."""
     with _one_at_a_time:
         while _opened:
             release_folder(_opened.popitem()[1][0].folder)

@@ -1,8 +1,8 @@
-"""Parquet and Arrow files, read by a process of their own that hands over tables.
+"""Read Parquet and Arrow files in a separate process that sends tables.
 
-A damaged length in such a file makes the reader panic, with a trace on standard error that nobody can use, or asks for
-exabytes and ends the whole process. What ends a process that has nothing else to do is one clear error here. Memory
-holds a table at a time on both sides.
+A damaged length in such a file makes the reader panic, with a useless trace on standard error, or allocate exabytes,
+which ends the process. In a separate process, both become one clear error here. Each process holds one table at a time
+in memory.
 """
 
 import atexit
@@ -22,16 +22,16 @@ from gapline.errors import TraceError
 from gapline.files.open_file import VARIABLE, most_bytes
 from gapline.traces import parquet_process
 
-# What lies between the two processes: as much as anybody may ask for.
+# Buffer size of the pipe between the processes: the most that an unprivileged process may request.
 _PIPE = 1 << 20
 _DEADLY = "one that ends the program which reads it: it is damaged, or takes more memory than {most:,} bytes"
 
 
 class ParquetReader(subprocess.Popen[bytes]):
-    """A process that reads files, and the socket through which it is given them."""
+    """A process that reads files, and the socket that passes files to it."""
 
     def __init__(self) -> None:
-        # One thread, and what it prints is for nobody.
+        # Use one thread, and discard standard error.
         environment = os.environ | {"POLARS_MAX_THREADS": "1"}
         command = [sys.executable, "-P", parquet_process.__file__]
         self.owner = os.getpid()
@@ -44,19 +44,19 @@ class ParquetReader(subprocess.Popen[bytes]):
         except OSError:
             self.questions.close()
             raise
-        # In larger pieces, the two wait less often for each other; some systems have no such pipes.
+        # With a larger buffer, the processes wait less often for each other; some systems do not support it.
         with contextlib.suppress(AttributeError, OSError):
             fcntl.fcntl(self.answers, fcntl.F_SETPIPE_SZ, _PIPE)
 
     @property
     def answers(self) -> IO[bytes]:
-        """What it writes."""
+        """The standard output of the process."""
         assert self.stdout is not None
         return self.stdout
 
     def end(self) -> None:
-        """End it, whatever it is at."""
-        # A forked child has a copy of its parent's, which is not its own.
+        """Kill the process."""
+        # A forked child has a copy of this object, but the process belongs to its parent.
         if self.owner == os.getpid():
             self.kill()
             self.questions.close()
@@ -65,7 +65,7 @@ class ParquetReader(subprocess.Popen[bytes]):
             self.wait()
 
 
-# One waits for the next file.
+# At most one idle process, kept for the next file.
 waiting: list[ParquetReader] = []
 
 
@@ -76,7 +76,7 @@ def _end_waiting() -> None:
 
 
 def _take_reader() -> ParquetReader | None:
-    """Return a process that has nothing else to do, None where none may be started."""
+    """Return an idle process, or None if no process can be started."""
     while waiting:
         # A forked child must not write into the pipes of its parent.
         if (reader := waiting.pop()).owner == os.getpid():
@@ -109,20 +109,20 @@ def read_columnar(file: BinaryIO, *, form: str, source: str) -> Iterator[pl.Data
 
 
 def _answers(reader: ParquetReader, file: BinaryIO, form: str, most: int) -> Generator[pl.DataFrame, None, str | None]:
-    """Yield the tables that the other process sends; return what it says at the end, None where it ended instead."""
-    # Handed over as it is, and not through a pipe: what is open here is read there.
+    """Yield the tables from the reader; return its final message, or None if the process died."""
+    # Pass the open file descriptor itself instead of sending the content.
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         socket.send_fds(reader.questions, [f"{form} {most}\n".encode()], [file.fileno()])
     while True:
         word, _, rest = reader.answers.readline().decode("utf-8", "replace").rstrip("\n").partition(" ")
         if word != "table":
             return rest if word == "end" else None
-        # Where Polars looks at it: bytes would be copied, into memory that is new.
+        # Read into a buffer that Polars uses directly; `bytes` would be copied into newly allocated memory.
         data, size = io.BytesIO(), int(rest)
         data.seek(size - 1)
         data.write(b"\0")
         with data.getbuffer() as room:
-            # What has a buffer reads until the room is full.
+            # A buffered reader fills the whole buffer unless the stream ends.
             found = reader.answers.readinto(room)  # type: ignore[attr-defined]
         if found < size:
             return None

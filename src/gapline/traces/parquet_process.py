@@ -1,7 +1,7 @@
-"""A process that reads Parquet and Arrow files for another one; started by `parquet`, it imports polars alone.
+"""The process that reads Parquet and Arrow files for `traces.parquet`; it imports only polars.
 
-Each question is an open file and a line `FORM LIMIT`. Each answer is any number of tables, each a line `table SIZE` and
-so many bytes of Arrow, and a last line `end`, behind which stands why the file could not be read, if so.
+Each question is an open file and a line `FORM LIMIT`. Each answer is any number of tables, each as a line `table SIZE`
+and SIZE bytes of Arrow, and a last line `end`, followed by the reason if the file could not be read.
 """
 
 import contextlib
@@ -14,22 +14,23 @@ from typing import BinaryIO, NamedTuple
 
 import polars as pl
 
-# Rows of a table: with its text, some 50 MB.
+# Rows of a table: about 50 MB with its text.
 PIECE = 1 << 18
-# Beside the data: for what decoding takes, and the threads of Polars.
+# Memory in addition to the data, for decoding and the threads of Polars.
 _ROOM = 1 << 30
 _NARROW = (pl.Boolean, pl.Int8, pl.UInt8, pl.Int16, pl.UInt16, pl.Int32, pl.UInt32, pl.Float32, pl.Date, pl.Null)
 
 
 class TooLargeError(Exception):
-    """A file that would become more than its limit."""
+    """The columns of a file would exceed the size limit."""
 
 
 def read_tables(file: BinaryIO, form: str, most: int) -> Iterator[pl.DataFrame]:
-    """Yield the rows of a Parquet or Arrow file, whichever of the two Arrow forms it is, in tables.
+    """Yield the rows of a Parquet file, or of an Arrow file or stream, in tables.
 
-    Moments come as text. A file of some kilobytes can stand for billions of rows: how many there are is looked at
-    before they are made. A text can stand in it once and on every row: what they take is counted on the way.
+    Dates and times are returned as text. A file of a few kilobytes can expand to billions of rows, so the number of
+    rows is checked before they are decoded. A text stored once can be used in every row, so the size of texts is
+    counted during decoding.
     """
     file.seek(0)
     head = file.read(6)
@@ -41,12 +42,12 @@ def read_tables(file: BinaryIO, form: str, most: int) -> Iterator[pl.DataFrame]:
         lazy = pl.scan_ipc(place, glob=False)
     else:
         lazy = pl.read_ipc_stream(place).lazy()
-    # Here, because a moment that there is not makes Polars panic only when it is looked at.
+    # Cast here: Polars panics on an impossible date only when it is formatted.
     lazy = lazy.with_columns(pl.col(pl.Date, pl.Datetime, pl.Time).cast(pl.String))
     schema = lazy.collect_schema()
     height = lazy.select(pl.len()).collect().item() if len(schema) else 0
     _refuse(height * sum(4 if kind in _NARROW else 16 if _is_wide(kind) else 8 for kind in schema.values()), most)
-    # In one go through the file: a slice would decode its row group from the beginning.
+    # Read in one pass; a slice would decode its row group from the beginning.
     tables = lazy.collect_batches(chunk_size=PIECE, maintain_order=True) if height else iter([lazy.collect()])
     read = spelled = 0
     for table in tables:
@@ -70,7 +71,7 @@ def _refuse(size: int, most: int) -> None:
 
 
 class Question(NamedTuple):
-    """A file to read, and how much it may become."""
+    """A file to read, its format and its size limit."""
 
     file: BinaryIO
     form: str
@@ -80,8 +81,8 @@ class Question(NamedTuple):
 def answer(
     questions: Iterable[Question], answers: BinaryIO, *, limit: Callable[[int], None] = lambda _room: None
 ) -> None:
-    """Answer until nothing more is asked; `limit` is told how much memory a question may take."""
-    # Kept from table to table: memory that is new costs more than what is written into it.
+    """Answer questions until there are no more; `limit` is called with the memory in bytes that a question may use."""
+    # Reused for all tables, because new memory costs more than writing to it.
     room = io.BytesIO()
     for file, form, most in questions:
         said = ""
@@ -93,7 +94,7 @@ def answer(
                 answers.write(b"table %d\n" % room.tell())
                 with room.getbuffer() as data:
                     answers.write(data[: room.tell()])
-        # A panic of Rust is no `Exception`.
+        # A Rust panic is not an `Exception`.
         except BaseException as error:
             said = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
         file.close()
@@ -102,7 +103,7 @@ def answer(
 
 
 def _asked(questions: socket.socket) -> Iterator[Question]:
-    """Yield what another process asks, until it asks nothing more."""
+    """Yield the questions of the other process until it closes the socket."""
     while True:
         line, files, _, _ = socket.recv_fds(questions, 1 << 16, 1)
         if not line or not files:
@@ -112,7 +113,7 @@ def _asked(questions: socket.socket) -> Iterator[Question]:
 
 
 def _limit_memory(room: int) -> None:
-    """Let a damaged length end this process before it takes the machine's memory."""
+    """Limit the address space, so that a damaged length ends this process before it uses up the machine's memory."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
@@ -127,6 +128,6 @@ if __name__ == "__main__":
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
-        # A damaged file may end this process: nobody needs the core of it.
+        # A damaged file may end this process; do not write a core dump.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     answer(_asked(socket.socket(fileno=sys.stdin.fileno())), sys.stdout.buffer, limit=_limit_memory)

@@ -1,4 +1,4 @@
-"""`gapline.read`: a trace file, a campaign or study directory, a frame, records, or several of them."""
+"""`gapline.read`: read a trace file, a campaign or study directory, a frame, records, or several of them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,14 +30,14 @@ from gapline.traces.recordings import is_recorded, read_recorded
 
 
 def is_pandas(source: object) -> bool:
-    """Say whether something is a frame of pandas, which is not imported for that."""
+    """Say whether an object is a pandas frame, without importing pandas."""
     return any(f"{one.__module__}.{one.__name__}".startswith("pandas.") for one in type(source).__mro__) and hasattr(
         source, "columns"
     )
 
 
 def frame_of_pandas(frame: Any) -> pl.DataFrame:
-    """Return the columns of a frame of pandas without its index; cells of several types become text."""
+    """Convert a pandas frame without its index; a column of mixed types becomes text."""
     names = [str(name) for name in frame.columns]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise TraceError(f"frame: expected each column once, got {listing(twice)} more than once")
@@ -51,7 +51,7 @@ def _column(name: str, cells: Any) -> pl.Series:
     if is_plain and kind in "mM":
         return _moments(name, cells.to_numpy())
     if is_plain and kind == "f":
-        # NaN is how pandas writes that there is none.
+        # pandas represents missing values by NaN.
         return pl.Series(name, cells.to_numpy(np.float64)).fill_nan(None)
     if is_plain and kind in "biu":
         return pl.Series(name, cells.to_numpy())
@@ -64,14 +64,14 @@ def _column(name: str, cells: Any) -> pl.Series:
 
 
 def _moments(name: str, values: Any) -> pl.Series:
-    """Return dates or durations; Polars has no seconds."""
+    """Convert dates or durations; Polars has no resolution of seconds, so they become microseconds."""
     unit = np.datetime_data(values.dtype)[0]
     return pl.Series(name, values if unit in ("ms", "us", "ns") else values.astype(f"{values.dtype.kind}8[us]"))
 
 
 @takes_choices(SourceChoices)
 def read(source: Any, /, **choices: Unpack[SourceChoices]) -> Campaign:
-    """Read a campaign from whatever holds one.
+    """Read a campaign from a file, a directory, a URL, a frame, records, or a list of these.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ def read(source: Any, /, **choices: Unpack[SourceChoices]) -> Campaign:
         A path to a neutral trace (.csv, .jsonl, .parquet, .arrow; .gz and .zst too), to a campaign directory or a study
         directory, to a replication package (.zip, .tar.zst), to a .zip of a campaign directory or of traces; a URL of
         a campaign directory, a package or a trace (`s3://bucket/campaign`); a pattern of such paths
-        (`traces/*.jsonl`); any frame that speaks the Arrow PyCapsule interface (pandas, polars, pyarrow, duckdb); a
-        list of records; or a list of any of these, which must hold disjoint runs.
+        (`traces/*.jsonl`); a frame with the Arrow PyCapsule interface (pandas, polars, pyarrow, duckdb); a list of
+        records; or a list of any of these, which must hold disjoint runs.
     {choices}
 
     >>> campaign = read([{"arm": "a", "instance": "i", "seed": 1, "time": 0.5, "objective": 12.0}])
@@ -93,7 +93,7 @@ def read(source: Any, /, **choices: Unpack[SourceChoices]) -> Campaign:
 
 
 def judge_direction(campaign: Campaign, source: Any) -> Campaign:
-    """Return the campaign with what is to be said of its direction, or refuse it; a study's contract may state that."""
+    """Check the direction of a campaign and add notes on it; a study's contract may state the direction."""
     given = source if isinstance(source, list | tuple) else [source]
     paths = [one for one in given if isinstance(one, str | Path) and not is_url(one)]
     studies = [path for path in paths if is_study(path) or is_package(path)]
@@ -102,7 +102,7 @@ def judge_direction(campaign: Campaign, source: Any) -> Campaign:
 
 @naming_packages()
 def read_in_parts(source: Any, /, **choices: Unpack[SourceChoices]) -> Campaign:
-    """Read as `read` does, leave the columns of several sources where they are, and do not judge the direction."""
+    """Read like `read`, but keep the columns of several sources in parts and do not check the direction."""
     rows: Any = {name: choices[name] for name in InputChoices.__annotations__ if name in choices}  # type: ignore[literal-required]
     dialect, checker = Dialect.parse(choices.get("columns"), choices.get("decimal"), **rows), choices.get("checker")
     campaign = _read(source, dialect) if checker is None else _judged(source, dialect, checker)
@@ -112,7 +112,7 @@ def read_in_parts(source: Any, /, **choices: Unpack[SourceChoices]) -> Campaign:
 
 
 def refuse_problems(read: Diagnostics) -> None:
-    """Raise an error where something could not be read as it is written."""
+    """Raise an error if the reader reported problems."""
     if read.problem_count:
         raise TraceError(
             f"--strict: expected no problems, got {read.problem_count:,}: {listing(read.problems, most=5)}",
@@ -129,25 +129,25 @@ def _read(source: Any, dialect: Dialect) -> Campaign:
         source = source.collect()
     if isinstance(source, Shown):
         raise UsageError(f"read: expected traces, got {type(source).__name__}, which is made of them")
-    # The one interface that polars, pyarrow and duckdb share: none of them is imported for it.
+    # Polars, pyarrow and duckdb share this interface, so none of them has to be imported.
     if (by_pandas := is_pandas(source)) or hasattr(source, "__arrow_c_stream__"):
         table = frame_of_pandas(source) if by_pandas else pl.DataFrame(source)
         return campaign_from_table(table, source="frame", first_line=0, dialect=dialect)
     if isinstance(source, Sequence) and not isinstance(source, bytes):
-        # Mappings are rows of one table; anything else in a list is a source of its own.
+        # Mappings are rows of one table; other items of a list are separate sources.
         if all(isinstance(item, dict) for item in source) and source:
             if all("trace" in item for item in source):
                 return campaign_from_runs(source, dialect=dialect)
             return campaign_from_records(source, dialect=dialect)
         if source:
-            # Several sources have no contract in common, but what one states of its own runs holds of them.
+            # Several sources share no contract, but the contract of each source applies to its own runs.
             return join_campaigns([with_contract_senses(_read(item, dialect), item) for item in source])
         raise UsageError("read: expected at least one source, got an empty list")
     raise UsageError(f"read: expected a path, a frame, records or a list of them, got {type(source).__name__}")
 
 
 def _judged(source: Any, dialect: Dialect, checker: str) -> Campaign:
-    """Read the journals of a study under another checker; its `campaign/` holds the verdicts of the contract's."""
+    """Read the journals of a study with the verdicts of another checker than the contract's."""
     path = Path(source) if isinstance(source, str | Path) else None
     if path is not None and is_package(path):
         package = opened_package(path, journals=True)
@@ -173,14 +173,14 @@ def _no_table(campaign: Campaign, dialect: Dialect, what: object) -> Campaign:
 
 
 def matching(source: str | Path) -> list[str]:
-    """Return the paths that a source stands for: itself, or what matches a pattern such as `traces/*.jsonl`, sorted.
+    """Return the paths of a source: itself, or the sorted matches of a pattern such as `traces/*.jsonl`.
 
-    What a URL names is copied here first.
+    URLs are downloaded first.
     """
     given = str(source)
     if is_url(source):
         return [str(local_path(url)) for url in matching_urls(given)]
-    # Brackets and stars are legal in a name: what is there is never taken for a pattern.
+    # Brackets and stars are legal in file names, so an existing path is never treated as a pattern.
     if Path(given).exists() or not has_magic(given):
         return [given]
     found = matches_of(given)
@@ -190,8 +190,8 @@ def matching(source: str | Path) -> list[str]:
 
 
 def matches_of(pattern: str) -> list[str]:
-    """Return the paths that match a pattern, sorted; none where it has no star, question mark or bracket."""
-    # Not `Path.glob`: a pattern may be absolute, and there `**` takes in files in newer Pythons alone.
+    """Return the sorted paths that match a pattern; none if it has no star, question mark or bracket."""
+    # Not `Path.glob`: a pattern may be absolute, and its `**` matches files only in newer Pythons.
     return sorted(glob(pattern, recursive=True)) if has_magic(pattern) else []  # noqa: PTH207
 
 
@@ -215,15 +215,15 @@ def _read_path(path: Path, dialect: Dialect) -> Campaign:
 
 
 def _read_package(path: Path) -> Campaign:
-    """Open the campaign of a package, whose bytes its sums have shown to be those that were packed."""
+    """Open the campaign of a package, whose files were verified against its sums."""
     package = opened_package(path)
     campaign = name_after(open_campaign(campaign_directory(package.folder)), package.folder, path)
-    # Nobody else can change the files of a private folder, and at the end of the process nobody is to miss them.
+    # Do not check these files later: no other process changes a private folder, and it is removed at exit.
     return replace(campaign, files=())
 
 
 def _read_plain(path: Path, dialect: Dialect) -> Campaign:
-    """Read a directory or a trace; a zip is none: what lies in one is never unpacked again."""
+    """Read a directory or a trace, but not a zip: nested archives are not unpacked."""
     if path.is_dir():
         return _no_table(_read_directory(path), dialect, path)
     if is_recorded(path):
@@ -232,6 +232,6 @@ def _read_plain(path: Path, dialect: Dialect) -> Campaign:
 
 
 def _read_directory(path: Path) -> Campaign:
-    """Open the campaign of a directory; of a study that runs, or whose runner died, what is whole in its journals."""
+    """Open the campaign of a directory; of a running or interrupted study, the complete runs in its journals."""
     campaign = journal_campaign(path)
     return open_campaign(campaign_directory(path)) if campaign is None else campaign

@@ -1,4 +1,4 @@
-"""`gapline.record`: the candidates of a search in Python, written to a journal while it runs."""
+"""`gapline.record`: write the candidates of a Python search to a journal while it runs."""
 
 import contextlib
 import datetime
@@ -22,16 +22,16 @@ from gapline.files.open_file import refuse_odd
 from gapline.journal.line import RECORD_SCHEMA, seal
 from gapline.journal.unclosed_recordings import this_recorder
 
-# How every line begins, and what a kill in the middle of it leaves.
+# The beginning of every line, and of a line that was cut short by a kill.
 RUN_HEAD = re.compile(rb'\{"run":"([0-9a-f]{16})","seq":(\d+),')
 _TORN_HEAD = re.compile(rb'\{"run":"[0-9a-f]{0,16}[",:seq\d]*')
-# Bytes of a file that tell whether it is one of ours.
+# First bytes of a file that show whether `record` wrote it.
 LOOKED_AT = 200
 _HOW = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 
 _MOST_WORDS = 2000
 
-# How often this process came out of a fork: a child must not go on with the runs of its parent.
+# Number of forks that led to this process: a child must not continue the runs of its parent.
 _forks = 0
 
 
@@ -43,9 +43,10 @@ def _count_fork() -> None:
 os.register_at_fork(after_in_child=_count_fork)
 
 
-# Number and checksum of a run's last line, the line, what writes it, what that wrote, and whether it ends the run.
-# An interrupt (Ctrl-C, the handler of a signal) may come between any two steps of `add`. So what writes does it once,
-# for whoever asks first, and what it wrote is known in the same step: the next one finishes what was begun.
+# State of a run: number and checksum of its last line, the line, an iterator that writes it when advanced, the list of
+# bytes written, and whether the line ends the run. An interrupt (Ctrl-C, a signal handler) may come between any two
+# steps of `add`. The iterator therefore writes the line at most once, for the first caller, and records the bytes in
+# the same step; the next call completes an interrupted write.
 _State = tuple[int, int, bytes, Iterator[int], list[int], bool]
 
 
@@ -58,10 +59,10 @@ class Trace:
         self._file: int | None = None
         self.path, self.sense = Path(path), sense
         self._head = f'{{"run":"{os.urandom(8).hex()}","seq":'
-        # One that its owner may take again: the handler of a signal may add, or close, in the middle of an `add`.
+        # Reentrant, because a signal handler may call `add` or `close` during an `add`.
         self._lock, self._forks = RLock(), _forks
         self._state: _State = (-1, 0, b"", iter(()), [], False)
-        # The last state whose line is known to be in the file.
+        # The last state whose line is completely in the file.
         self._done = self._state
         self._started = datetime.datetime.now(datetime.UTC).isoformat()
         start = start | {"started": self._started, "recorder": this_recorder()}
@@ -81,18 +82,19 @@ class Trace:
 
     @property
     def is_open(self) -> bool:
-        """Whether the run is still being recorded, in this process."""
+        """Whether this process is still recording the run."""
         return self._file is not None and self._forks == _forks
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the run began."""
+        """Seconds since the start of the run."""
         return (time.monotonic_ns() - self._zero) / 1e9
 
     def add(self, objective: float, /, *, bound: float | None = None, solution: Any = None) -> None:
-        """Keep a candidate that was found now: its objective, and the dual bound and the solution where there are any.
+        """Record a candidate found now: its objective, and optionally the dual bound and the solution.
 
-        It is in the file when this returns. A value that is no number is kept as it is and rejected when it is read.
+        The candidate is in the file when the call returns. A value that is not a number is recorded unchanged and
+        rejected by the reader.
         """
         now = (time.monotonic_ns() - self._zero) / 1e9
         more = "" if bound is None else f',"bound":{_number(bound)}'
@@ -101,16 +103,16 @@ class Trace:
         self._write(f'"t":{now:.9f},"say":{{"objective":{_number(objective)}{more}}}')
 
     def add_bound(self, bound: float, /) -> None:
-        """Keep a dual bound that came without a candidate."""
+        """Record a dual bound without a candidate."""
         now = (time.monotonic_ns() - self._zero) / 1e9
         self._write(f'"t":{now:.9f},"say":{{"bound":{_number(bound)}}}')
 
     def close(self, error: BaseException | None = None) -> None:
-        """End the run, once; one that ends by an error is a crashed run, one that was interrupted is no run."""
+        """End the run, once. A run that ends with an error is crashed; an interrupted one does not count as a run."""
         if self._file is None:
             return
         if self._forks != _forks:
-            # The run is the parent's; a child that leaves the same block has nothing to say of it.
+            # The run belongs to the parent process; a forked child that leaves the block must not end it.
             self._let_go()
             return
         with self._lock:
@@ -132,10 +134,10 @@ class Trace:
             os.close(file)
 
     def _write(self, body: str, *, is_last: bool = False) -> None:
-        # Before the lock: of a forked process a thread may hold it that is not there.
+        # Check before taking the lock: in a forked process, a thread that no longer exists may hold it.
         if self._forks != _forks:
             self._refuse("one of the process that this one was forked from")
-        # Two threads may find something at once; a line has to follow the one whose checksum it continues.
+        # Two threads may add at the same time, but each line has to follow the one whose checksum it continues.
         with self._lock:
             while True:
                 before = self._state
@@ -146,20 +148,20 @@ class Trace:
                     self._finish(before)
                 line, checksum = seal(f"{self._head}{sequence + 1},{body}".encode(), checksum)
                 after: _State = (sequence + 1, checksum, line, map(os.write, (self._file,), (line,)), [], is_last)
-                # Nothing is called between this look and the step after it, so that no handler comes between them.
+                # No call separates this test from the assignment, so no signal handler can run in between.
                 if self._state is before:
                     self._state = after
                     break
             self._finish(after)
 
     def _finish(self, state: _State) -> None:
-        """Write the last line where it is not in the file yet."""
+        """Write the last line if it is not yet in the file."""
         _, _, line, writing, written, _ = state
         try:
             written.extend(writing)
             while (torn := sum(written)) != len(line):
-                # A full disk takes a part and has an error for the rest. Others write to this file too, so that the
-                # part stays a line of its own, which counts as torn, and the line follows whole.
+                # A full disk accepts a part of the line and fails on the rest. Other processes may write to this file,
+                # so the part is ended as a torn line of its own, and the whole line follows.
                 taken = os.write(self._file, b"\n" + line if torn else line)  # type: ignore[arg-type]
                 written[:] = [taken - bool(torn)]
         except OSError as error:
@@ -174,7 +176,7 @@ class Trace:
         )
 
     def _take_over(self) -> None:
-        """Refuse a file with something else in it; a line that a kill cut short stays a line of its own."""
+        """Refuse a file with other content; a line that was cut short by a kill is ended as a line of its own."""
         file = self._file
         assert file is not None
         first = os.pread(file, LOOKED_AT, 0)
@@ -199,7 +201,7 @@ class Trace:
         self.close(error)
 
     def __del__(self) -> None:
-        # Nobody said how it ended, and nobody can any more: at least no file stays open.
+        # The run was never closed, so its outcome is unknown; just close the file.
         with contextlib.suppress(OSError, AttributeError):
             self._let_go()
 
@@ -208,20 +210,20 @@ class Trace:
 
 
 def begins_a_run(first: bytes) -> bool:
-    """Say whether these are the first bytes of a file that `record` wrote; a kill may have cut its first line."""
+    """Say whether these are the first bytes of a file that `record` wrote, perhaps with a truncated first line."""
     if _TORN_HEAD.fullmatch(first.partition(b"\n")[0]):
         return True
     return first.startswith(b'{"run":"') and RUN_HEAD.search(first) is not None
 
 
 def _outcome(error: BaseException | None) -> tuple[str, int]:
-    """Return why a run ended and its exit code, as of a process that ends by this error."""
+    """Return why a run ended, and the exit code of a process that ends with this error."""
     if error is None:
         return "exit", 0
     if isinstance(error, SystemExit):
         code = error.code
         return "exit", code if isinstance(code, int) else int(code is not None)
-    # What is no `Exception` comes from outside: Ctrl-C, a task that was cancelled.
+    # An error that is not an `Exception` comes from outside: Ctrl-C or a cancelled task.
     return ("exit" if isinstance(error, Exception) else "interrupted"), 1
 
 
@@ -229,7 +231,7 @@ def _words(error: BaseException) -> str:
     try:
         return _text_of(f"{type(error).__name__}: {error}")
     except Exception:
-        # Its own text fails.
+        # Converting the error to text may itself fail.
         return type(error).__name__
 
 
@@ -238,9 +240,9 @@ def _text_of(value: object) -> str:
 
 
 def _number(value: Any) -> str:
-    """Write a number with every digit it has; numbers of NumPy and of solvers are made plain first.
+    """Return a number as JSON with all its digits; numbers of NumPy and solver types are converted first.
 
-    What is no number stays as text, and the reader counts it as rejected; so do NaN and infinity, which are no JSON.
+    Other values, and NaN and infinity, which JSON cannot represent, are written as text; the reader rejects them.
     """
     if type(value) is not float and type(value) is not int:
         try:
@@ -250,13 +252,13 @@ def _number(value: Any) -> str:
     try:
         return repr(value) if value - value == 0 else f'"{value!r}"'
     except ValueError:
-        # A whole number of thousands of digits.
+        # Python refuses to print an integer of thousands of digits.
         return '"inf"'
 
 
 def _plain_number(value: Any) -> int | float:
     if hasattr(value, "item"):
-        # Of an array or a tensor its one number.
+        # The single number of an array or a tensor.
         value = value.item()
     if isinstance(value, bool | str | bytes):
         raise TypeError
@@ -276,14 +278,14 @@ def _solution(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return arrays and their numbers as lists and numbers."""
+    """Convert arrays and array scalars to lists and numbers."""
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is none of them")
 
 
 Carried = str | int | float | bool | None
-# Columns that are filled in when the file is read: a fact of the same name would be lost.
+# Columns that the reader fills in; a fact with the same name would be lost.
 RESERVED = """
     first count status unclosed origins ladder ladder_step time objective valid claimed reason bound primary
     secondary validation clock value_resolution bound_resolution claim time_scale
@@ -292,7 +294,7 @@ RESERVED = """
     jitter disturbed limits unpinned shared_memory leftover dropped attempts attempt order_seed
     order_position best_solution_digest
 """
-# Facts that gapline reads itself have to be of their kind.
+# Required types of the facts that gapline itself uses.
 KINDS: dict[str, type] = {"tier": int, "threads": int, "size": float, "resolution": float}
 KINDS |= dict.fromkeys(("solver", "charged", "granularity", "machine_class", "simplified_model"), str)
 _LARGEST = 2**63 - 1
@@ -310,23 +312,24 @@ def record(
     sense: Sense | None = None,
     **carried: Carried,
 ) -> Trace:
-    """Record a run of a solver that is code of one's own; `gapline.read` reads the file as it is.
+    """Record a run of your own Python solver to a file that `gapline.read` reads.
 
     Parameters
     ----------
     path
-        The file, new or with other runs in it: runs are added at its end, also by several processes at once.
+        The file, new or with other runs; runs are appended, also by several processes at the same time.
     arm, instance, seed, panel
-        What ran on what.
+        The identity of the run.
     horizon
-        Seconds that the run may take; candidates after it are kept, counted and not scored.
+        Time budget in seconds; later candidates are kept and counted, but not scored.
     sense
-        "min" or "max"; without it the direction is not stated, and is judged when the file is read.
+        "min" or "max". If omitted, the reader assumes "min" and refuses objectives that seem to be maximised.
     **carried
-        Further facts of the run, a column each: threads=4, slices=96, version="1.2".
+        Further facts of the run, one column each: threads=4, slices=96, version="1.2".
 
-    Used as a context: a run that adds nothing is an empty run, one that raises is a crashed run, one that Ctrl-C cut
-    short is no run and counted as interrupted. A run that is never closed counts as `killed` once its process is gone.
+    Use it as a context manager. A run that adds nothing is an empty run, one that raises is a crashed run, and one
+    stopped by Ctrl-C is not a run but counted as interrupted. A run that is never closed counts as `killed` once its
+    process has ended.
 
     >>> import gapline as gl, tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "traces.jsonl"
@@ -376,7 +379,7 @@ def _fact(name: str, value: Any) -> Carried:
             f"{name}: expected a fact under a name of its own, got one that `read` fills in",
             hint=f"call it my_{name}, or the like",
         )
-    # Numbers of NumPy are made plain.
+    # Convert NumPy scalars.
     plain = value.item() if hasattr(value, "item") and not getattr(value, "ndim", 0) else value
     if plain is not None and not isinstance(plain, str | int | float | bool):
         raise UsageError(f"{name}: expected a text, a number or a truth value, got {type(value).__name__}")
@@ -395,5 +398,5 @@ _EXPECTED: dict[type | None, str] = {
 
 
 def _is_text(value: str) -> bool:
-    """Whether a text can be written: names of files may hold bytes that are no text."""
+    """Say whether a text can be encoded; file names may contain bytes that are not text."""
     return not any("\ud800" <= letter <= "\udfff" for letter in value)

@@ -1,4 +1,4 @@
-"""What `gapline.record` wrote: a file of many runs, each a journal of its own whose lines may lie between others."""
+"""Read files written by `gapline.record`: each holds many runs, each run a journal whose lines may be interleaved."""
 
 import contextlib
 from collections import Counter
@@ -20,7 +20,7 @@ from gapline.traces.recording import LOOKED_AT, RUN_HEAD, begins_a_run
 
 
 def is_recorded(path: Path) -> bool:
-    """Say whether a file is one that `record` wrote."""
+    """Say whether `record` wrote a file."""
     try:
         with open_input(path) as stream:
             return begins_a_run(stream.read(LOOKED_AT))
@@ -28,7 +28,7 @@ def is_recorded(path: Path) -> bool:
         return False
 
 
-# Of a run without an end that is over: its status, and what became of its process (the column `unclosed`).
+# For a run that was never closed but is over: its status, and the state of its process (the column `unclosed`).
 _COUNTS_AS = {
     Unclosed.KILLED: (RunStatus.KILLED, "gone"),
     Unclosed.OVERDUE: (RunStatus.UNKNOWN, "alive"),
@@ -36,16 +36,16 @@ _COUNTS_AS = {
 
 
 def read_recorded(path: Path, *, here: Here | None = None) -> Campaign:
-    """Read every run of a recorded file.
+    """Read all runs of a recorded file.
 
-    Of several with one arm, instance and seed the first whole one counts. Where none is whole, the first counts that
-    never closed and does not go on; a whole one that comes later takes its place. Runs in progress are named and
-    counted.
+    Of several runs with the same arm, instance and seed, the first complete one counts. If none is complete, the first
+    one counts that was never closed and is not in progress; a complete one that is added later supersedes it. Runs in
+    progress are listed and counted.
 
     Parameters
     ----------
     here
-        The machine and the moment at which it is read.
+        The machine and the moment of reading.
     """
     runs, problems = _read_runs(path, here)
     cells: dict[RunKey, list[_Recorded]] = {}
@@ -72,20 +72,20 @@ def read_recorded(path: Path, *, here: Here | None = None) -> Campaign:
         raise TraceError(f"{path}: expected runs, got none that can be read", hint="\n".join(problems[:3]) or None)
     notes = tally.notes(path)
     if tally.superseded[Superseded.REPEATED]:
-        # Whoever runs a script again looks for the new numbers.
+        # A user who runs a script again expects the new runs to count.
         notes.append(f"{path}: runs of one arm, instance and seed are there twice; to count new ones, use a new file")
     return campaign_of_journals(traces, tally, source=str(path), problems=problems, notes=notes)
 
 
 class _Recorded(NamedTuple):
-    """A run of a recorded file; `unclosed` is None where it says how it ended, or where nothing of it counts."""
+    """A run of a recorded file; `unclosed` is None if the run was closed or is unusable."""
 
     journal: Journal
     unclosed: Unclosed | None
 
 
 def _read_runs(path: Path, here: Here | None) -> tuple[list[_Recorded], list[str]]:
-    """Read the runs of a file, and say which lines belong to none."""
+    """Read the runs of a file, and return messages on lines that belong to no run."""
     known: set[int] = set()
     while True:
         journals, problems = read_journals(path)
@@ -94,7 +94,7 @@ def _read_runs(path: Path, here: Here | None) -> tuple[list[_Recorded], list[str
         killed = {place for place, one in enumerate(runs) if one.unclosed is Unclosed.KILLED}
         if killed <= known:
             return runs, problems
-        # A process may have ended its run after the file was read and before the process was looked for.
+        # A process may have closed its run after the file was read and exited before it was looked up: read again.
         known |= killed
 
 
@@ -105,7 +105,7 @@ def _unclosed(journal: Journal, here: Here) -> Unclosed | None:
 
 
 def _trace(run: _Recorded, *, attempts: int) -> RunTrace:
-    """Return the events of a run, with its status."""
+    """Return the events and the status of a run."""
     order = run.journal.order
     assert order is not None
     largest = order.carried.get("sense") == "max"
@@ -120,7 +120,7 @@ def _trace(run: _Recorded, *, attempts: int) -> RunTrace:
 
 
 def read_journals(path: Path) -> tuple[list[Journal], list[str]]:
-    """Read the lines of a file into the journals that they name, and say which lines belong to none."""
+    """Read the lines of a file into the journals that they name, and return messages on lines that belong to none."""
     journals: dict[bytes, Journal] = {}
     counts: Counter[bytes] = Counter()
     problems, place = [], 0
@@ -129,8 +129,8 @@ def read_journals(path: Path) -> tuple[list[Journal], list[str]]:
             for number, whole in enumerate(iter(lambda: stream.readline(MOST_LINE), b""), start=1):
                 begin = _last_head(whole, journals)
                 head, line = RUN_HEAD.match(whole, begin), whole[begin:].removesuffix(b"\n")
-                # A kill in the middle of a write leaves a part of a line. That nothing else is missing is what the
-                # checksums and numbers of the lines after it tell.
+                # A kill during a write leaves a partial line. The checksums and numbers of the later lines show that
+                # nothing else is missing.
                 is_line = head is not None and is_sealed(line) and whole.endswith(b"\n")
                 if torn := (whole[:begin] if is_line else whole).strip():
                     problems.append(f"{path}:{number}: expected a whole line of a run, got {torn[:40]!r}")
@@ -146,11 +146,11 @@ def read_journals(path: Path) -> tuple[list[Journal], list[str]]:
 
 
 def _last_head(line: bytes, journals: Mapping[bytes, Journal]) -> int:
-    """Return where the line proper begins: behind what a killed process left when others wrote to the same file."""
+    """Return where the actual line begins, after a partial line that a killed process left in a shared file."""
     heads = list(RUN_HEAD.finditer(line))
     if len(heads) < 2:
         return heads[0].start() if heads else 0
-    # A solution may hold the like of a head; then the line verifies as it is.
+    # A solution may contain text like a head; then the line verifies from its first head.
     for head in heads:
         known = journals.get(head[1])
         with contextlib.suppress(ValueError):

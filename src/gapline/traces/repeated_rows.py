@@ -1,8 +1,8 @@
-"""Rows of a trace that share everything but their candidate, kept once.
+"""Store trace rows that differ only in their candidate once.
 
-The rows of a run mostly stand together and repeat its arm, instance, seed, horizon and settings; as cells they take ten
-times the memory of the numbers beside them. Where runs take turns, their rows are told apart once, and every later step
-looks at as many rows as there are different ones.
+The rows of a run are usually adjacent and repeat its arm, instance, seed, horizon and settings, which take ten times
+the memory of the numbers. If runs alternate, equal rows are found once, and every later step works on the distinct rows
+only.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,14 +12,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-# Where there are this many blocks, and they have fewer rows than that on average, equal ones are looked for.
+# Search for equal blocks if there are at least MANY, with fewer than SHORT rows on average.
 MANY, SHORT = 64, 8
 
 
 class Heads(NamedTuple):
-    """The first row of each block of equal rows, how many rows each block has, and the line of every row.
+    """The first row of each block of equal rows, the number of rows of each block, and the line of every row.
 
-    `which` names the head of each block where equal blocks share one; else block k has head k.
+    `which` is the head of each block if equal blocks share one; otherwise block k has head k.
     """
 
     table: pl.DataFrame
@@ -39,14 +39,14 @@ def find_heads(table: pl.DataFrame, lines: Sequence[int] | NDArray[np.int64]) ->
     kept = range(int(lines[0]), int(lines[-1]) + 1) if whole and len(lines) else lines
     if not table.height:
         return Heads(table, np.zeros(0, np.int64), kept)
-    # Lists and the like have no place in a trace: they are refused by name later on, row by row.
+    # Nested types are not allowed in a trace; they are refused by name later.
     if any(column.dtype.is_nested() or column.dtype == pl.Object for column in table):
         return Heads(table, np.ones(table.height, np.int64), kept)
     changed = pl.Series([], dtype=pl.Boolean)
     for column in table:
         after, before = column.slice(1), column.slice(0, table.height - 1)
         other = after.ne_missing(before) if column.null_count() else after != before
-        # As bits, of which eight are one byte, for as long as there is something to add.
+        # Polars stores booleans as bits, which saves memory until the last column.
         changed = changed | other if len(changed) else other
     starts = np.concatenate(([0], np.flatnonzero(changed.to_numpy()) + 1))
     counts = np.diff(starts, append=table.height)
@@ -59,13 +59,13 @@ def find_heads(table: pl.DataFrame, lines: Sequence[int] | NDArray[np.int64]) ->
 
 
 def find_equal(rows: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the places of the rows that are new, and which of these each row equals.
+    """Return the positions of the distinct rows, and for each row the number of the distinct row that it equals.
 
     >>> first, which = find_equal(pl.DataFrame({"arm": ["a", "b", "a", None, None]}))
     >>> first.tolist(), which.tolist()
     ([0, 1, 3], [0, 1, 0, 2, 2])
     """
-    # Longer than any name, so that it is none of them.
+    # Longer than any column name, so that it is unique.
     place = "_" + max(rows.columns, key=len)
     first = rows.with_row_index(place).select(pl.col(place).first().over(rows.columns)).to_series().to_numpy()
     new = first == np.arange(rows.height)
@@ -74,7 +74,7 @@ def find_equal(rows: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int32]
 
 
 class Rows:
-    """All rows of a trace: the heads of its pieces one behind the other."""
+    """All rows of a trace: the concatenated heads of its pieces."""
 
     def __init__(self, pieces: Iterable[Heads]) -> None:
         pieces = list(pieces)
@@ -102,11 +102,11 @@ class Rows:
         return int(lines[row - int(self._ends[piece]) + len(lines)])
 
     def head_of(self, row: int) -> int:
-        """Return which head a row belongs to."""
+        """Return the number of the head of a row."""
         return int(self.which[np.searchsorted(self._blocks, row, side="right") - 1])
 
     def rows_of(self, heads: Sequence[int]) -> list[tuple[int, int]]:
-        """Return each row of some heads, in their order, with its head."""
+        """Return all rows of some heads, in the order of the rows, each with its head."""
         blocks = np.flatnonzero(np.isin(self.which, heads)).tolist()
         return [
             (int(self._blocks[block]) + k, int(self.which[block]))
@@ -115,14 +115,14 @@ class Rows:
         ]
 
     def expand(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Write a table with a row per head out, with a row per row."""
+        """Expand a table with one row per head to one row per row of the trace."""
         return table[np.repeat(self.which, self.counts)] if table.height else table
 
     def of_rows(self, numbers: NDArray[np.integer]) -> NDArray[np.int32]:
-        """Write a number per head out, with one per row."""
+        """Expand numbers per head to numbers per row."""
         return np.repeat(numbers.astype(np.int32)[self.which], self.counts)
 
     def split_by(self, column: pl.Series) -> "Rows":
-        """Return the rows with a further column, given row by row."""
+        """Return the rows with a further column, given per row."""
         lines = np.concatenate([np.asarray(lines, np.int64) for lines in self._lines])
         return Rows([find_heads(self.expand(self.heads).with_columns(column), lines)])

@@ -1,4 +1,4 @@
-"""Which rows are one run, and what a run says once: keys, attributes, time that goes back, ladders told apart."""
+"""Assign rows to runs: keys, attributes, time that goes back, and runs that share a key but differ in a setting."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ from gapline.traces.direction import check_direction, with_notes
 from gapline.traces.repeated_rows import Rows
 from gapline.traces.time_units import ELAPSED, unit_of_text
 
-# Parallel logs are out of order by less than this share of the span of a run.
+# Rows of parallel logs are out of order by less than this fraction of the duration of a run.
 _SHARE = 0.15
 
 
 class StepsBack(NamedTuple):
-    """Runs of a table in which time goes back: their rows in the campaign, and the largest step as a share of the run.
+    """Runs of a table in which time goes back: their rows in the campaign, and the largest step relative to the run.
 
-    `rises` and `falls` say whether an objective is higher, or lower, than the one before it once rows are sorted.
+    `rises` and `falls` say whether any objective is higher, or lower, than the previous one in order of time.
     """
 
     run: NDArray[np.int64]
@@ -36,7 +36,7 @@ class StepsBack(NamedTuple):
 
 
 def find_steps_back(run: NDArray[Any], columns: Mapping[str, NDArray[Any]]) -> StepsBack:
-    """Find the runs in which time goes back among candidates, in the order of the source and without repeated ones.
+    """Find the runs in which the time of candidates decreases in the order of the source, ignoring duplicates.
 
     >>> columns = {"time": np.array([1.0, 9.0, 2.0, 8.0]), "objective": np.array([9.0, 5.0, 8.0, 6.0]),
     ...            "verdict": np.ones(4, np.uint8)}
@@ -63,23 +63,23 @@ def find_steps_back(run: NDArray[Any], columns: Mapping[str, NDArray[Any]]) -> S
 
 
 class RowOrder:
-    """Looks at the rows of a table as they stand, and settles what it means that time goes back within runs."""
+    """Check the order of the rows of a table, and decide what it means if time goes back within runs."""
 
     def __init__(self, source: str, dialect: Dialect) -> None:
         self._source, self._sort_rows = source, dialect.sort_rows
         self._found: StepsBack | None = None
 
     def look(self, run: NDArray[Any], columns: Mapping[str, NDArray[Any]]) -> None:
-        """Look at the rows before they are sorted."""
+        """Inspect the rows before they are sorted."""
         self._found = find_steps_back(run, columns)
 
     def settle(self, campaign: Campaign) -> Campaign:
-        """Return the campaign with a note on rows that were sorted, or refuse rows that seem to be of several runs."""
+        """Add a note on rows that were sorted, or refuse rows that seem to belong to several runs."""
         found = self._found
         if found is None or not len(found.run):
             return campaign
         if not self._sort_rows and (doubtful := _doubtful(campaign, found)).any():
-            # Which of two objectives is worse is known once the direction is.
+            # Whether an objective gets worse depends on the direction, so check that first.
             check_direction(campaign)
             keys = campaign.runs[found.run[doubtful]].select(RUN_KEY)
             shown = listing((str(RunKey(*key)) for key in keys.iter_rows()), most=3)
@@ -107,7 +107,7 @@ def _doubtful(campaign: Campaign, found: StepsBack) -> NDArray[np.bool_]:
 
 
 def renumber(rows: pl.DataFrame, parts: pl.Series) -> tuple[pl.Series, str]:
-    """Return a seed for each row whose run was split: the first part keeps its own, the others get the next free ones.
+    """Return the seed of each row after runs were split: first parts keep their seed, others get the next free ones.
 
     >>> rows = pl.DataFrame({"arm": ["a"] * 4, "instance": ["i"] * 4, "seed": [1, 1, 1, 2]})
     >>> seeds, note = renumber(rows, pl.Series([0, 1, 2, 0]))
@@ -128,18 +128,19 @@ def renumber(rows: pl.DataFrame, parts: pl.Series) -> tuple[pl.Series, str]:
     )
 
 
-# A column that is new on at least this share of the rows of its runs describes candidates (nodes, digests), if the
-# runs have this many rows: where each run has one row, a setting is new on every row too.
+# A column with a new value on at least this fraction of the rows of its runs describes candidates (nodes, digests), if
+# runs have at least this many rows on average: with one row per run, a setting is new on every row too.
 _NEW_ON_ROWS = 0.5
 _ROWS_PER_RUN = 8
-# Of the places where a setting changes, this share must go back in time: a run begins early, the one before it ended
-# late. Runs of one candidate each go back at every second place, a phase or an operator of one run nowhere.
+# Time must go back at this fraction of the places where a setting changes, because a run begins early after the
+# previous one ended late. Among runs with one candidate each, time goes back at every second change; between phases or
+# operators of one run, never.
 _BACK_IN_TIME = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class RunLadder:
-    """The arm of each row with its settings in the name, what to leave out, and what to say of all or of the split."""
+    """The arm of each row with its settings in the name, the columns to leave out, and notes on all or split runs."""
 
     arm: pl.Series
     left_out: tuple[str, ...] = ()
@@ -148,23 +149,23 @@ class RunLadder:
 
 
 def plain_setting(cells: pl.Series) -> pl.Series:
-    """Read a further column that is all numbers as numbers, so that 5 and 5.0 are one setting."""
-    # A version 1.50 is no number, nor is a core list "0".
+    """Convert a further column to numbers if all its cells are numbers, so that 5 and 5.0 are one setting."""
+    # Columns that are text by definition stay text, such as a version 1.50 or a core list "0".
     if cells.dtype != pl.String or RUN_RECORD.get(cells.name) == pl.String or not cells.str.contains(NUMBER).all():
         return cells
     if cells.str.contains(r"[.eE]").any():
         return cells if not_exact(cells).any() else cells.cast(pl.Float64, strict=False)
     numbers = cells.cast(pl.Int64, strict=False)
-    # Beyond 64 bits it is a name made of digits.
+    # An integer beyond 64 bits is treated as a name of digits.
     return cells if numbers.null_count() > cells.null_count() else numbers
 
 
 def split_ladders(
     extras: pl.DataFrame, keys: pl.DataFrame, time: NDArray[np.float64] | None, *, source: str
 ) -> RunLadder:
-    """Tell the runs apart that share arm, instance and seed (`keys`) and differ in a further column (`extras`).
+    """Separate runs that share arm, instance and seed (`keys`) but differ in a further column (`extras`).
 
-    `time` is the stamp of each row, NaN where it has none; None where every column is known to belong to the runs.
+    `time` is the time stamp of each row, NaN if missing; None if every column is known to describe runs.
 
     >>> extras = pl.DataFrame({"slices": [5, 5, 24, 24]})
     >>> keys = pl.DataFrame({"arm": ["a"] * 4, "instance": ["i"] * 4, "seed": [1] * 4})
@@ -199,13 +200,13 @@ def split_ladders(
 
 
 def name_settings(rows: pl.DataFrame, settings: list[str], *, source: str) -> tuple[pl.Series, str]:
-    """Put the settings that tell runs of one key apart into the name of their arm; the columns stay as they are.
+    """Add the settings that distinguish runs with the same key to the name of their arm; the columns are unchanged.
 
     >>> rows = pl.DataFrame({"arm": ["a", "a", "b"], "instance": "i", "seed": 1, "threads": [1, 2, 2]})
     >>> name_settings(rows, ["threads"], source="t.csv")[0].to_list()
     ['a threads=1', 'a threads=2', 'b']
     """
-    # Few values first: what `slices` already tells apart needs no `elapsed` in the name.
+    # Columns with few values first: if `slices` distinguishes the runs, the name needs no `elapsed`.
     named: list[str] = []
     for name in sorted(settings, key=lambda name: rows[name].n_unique()):
         if rows.select(*RUN_KEY, *named, name).n_unique() > rows.select(*RUN_KEY, *named).n_unique():
@@ -214,7 +215,7 @@ def name_settings(rows: pl.DataFrame, settings: list[str], *, source: str) -> tu
     arms = rows["arm"]
     parts = [pl.col("arm")]
     for name in named:
-        # All runs of the arm get it, also on an instance that was run at one setting only: one arm, one setting.
+        # Name the setting for all runs of the arm, even on an instance with a single setting: one arm, one setting.
         split = rows.filter(_varies(name))["arm"].unique()
         cell = pl.lit(f" {name}=") + _in_a_name(rows[name])
         parts.append(
@@ -234,18 +235,18 @@ def name_settings(rows: pl.DataFrame, settings: list[str], *, source: str) -> tu
 
 
 def _in_a_name(cells: pl.Series) -> pl.Expr:
-    """Word a setting: 5, not 5.0, where all of them are whole."""
+    """Return the text of a setting: 5, not 5.0, if all values are integers."""
     whole = cells.dtype.is_float() and bool((cells.drop_nulls() % 1 == 0).all())
     return (pl.col(cells.name).cast(pl.Int64, strict=False) if whole else pl.col(cells.name)).cast(pl.String)
 
 
 def _varies(name: str) -> pl.Expr:
-    """Say of each row whether the column takes several values under its key."""
+    """Return an expression that marks the rows whose key has several values in the column."""
     return pl.col(name).drop_nulls().n_unique().over(RUN_KEY) > 1
 
 
 def varying(rows: pl.DataFrame, names: list[str]) -> list[str]:
-    """Return the columns that take several values under one key."""
+    """Return the columns that have several values for the same key."""
     if not names or not rows.height:
         return []
     counts = rows.group_by(RUN_KEY).agg(pl.col(name).drop_nulls().n_unique() for name in names)
@@ -253,11 +254,11 @@ def varying(rows: pl.DataFrame, names: list[str]) -> list[str]:
 
 
 def _refuse_doubtful(rows: pl.DataFrame, settings: list[str], time: NDArray[np.float64], source: str) -> None:
-    """Refuse columns of which the rows do not show whether they tell runs apart or describe the candidates of one."""
+    """Refuse columns if the rows do not show whether they distinguish runs or describe the candidates of one run."""
     numbered = rows.with_columns(_time=pl.Series(time).fill_nan(None), _row=pl.int_range(rows.height))
     inside = numbered.filter(pl.any_horizontal(_varies(name) for name in settings)).sort(*RUN_KEY, "_row")
     changed = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift(1)) for name in settings)
-    # A row without a stamp is a run that found nothing, and stands alone; null comparisons fill to true.
+    # A row without a time stamp is a run of its own without a solution, so null comparisons count as going back.
     back = (pl.col("_time") < pl.col("_time").shift(1)).fill_null(True)
     places = inside.select(
         *RUN_KEY,
@@ -268,7 +269,7 @@ def _refuse_doubtful(rows: pl.DataFrame, settings: list[str], time: NDArray[np.f
     changes = places.filter("changed")
     several = places.select(RUN_KEY).n_unique()
     combinations = places.select(*RUN_KEY, *settings).n_unique()
-    # Runs stand one after the other: a setting that comes again, or on one row of the whole file, is none.
+    # Runs follow each other: a value that recurs within a key, or occurs only once in the file, is not a setting.
     in_blocks = changes.height == combinations - several
     repeated = places.select(settings).n_unique() < places.height
     whole = not any(places[name].null_count() for name in settings)
@@ -286,7 +287,7 @@ def _refuse_doubtful(rows: pl.DataFrame, settings: list[str], time: NDArray[np.f
 
 
 def read_keys(table: pl.DataFrame, rows: Rows, problems: CandidateProblems) -> pl.DataFrame:
-    """Read arm, instance and seed; a row without them belongs to no run, and that is an error."""
+    """Read arm, instance and seed; a row that lacks one of them is an error, because it belongs to no run."""
     arm, instance = (as_text(table[name]) for name in ("arm", "instance"))
     seed_cells = table["seed"]
     if seed_cells.dtype == pl.String:
@@ -295,7 +296,7 @@ def read_keys(table: pl.DataFrame, rows: Rows, problems: CandidateProblems) -> p
     elif seed_cells.dtype.is_numeric():
         whole = seed_cells.cast(pl.Float64, strict=False)
         good = whole == whole.floor()
-        # A seed that went through floats and is that large may have been another one.
+        # A float this large may be a rounded seed.
         if seed_cells.dtype.is_float():
             good &= whole.abs() <= EXACT
         seed = seed_cells.set(~good.fill_null(False), None).cast(pl.Int64, strict=False)
@@ -317,13 +318,13 @@ def read_keys(table: pl.DataFrame, rows: Rows, problems: CandidateProblems) -> p
 def read_attributes(
     table: pl.DataFrame, run: NDArray[np.int32], runs: pl.DataFrame, rows: Rows, problems: CandidateProblems
 ) -> pl.DataFrame:
-    """Read what a run has once: panel, horizon, status and any further column."""
+    """Read the attributes of runs: panel, horizon, status and any further column."""
     names = [name for name in table.columns if name not in RUN_KEY]
     if not names:
         return runs
     attributes = table.select(names).with_columns(_run=pl.Series(run))
     grouped, counts = attributes, None
-    # A run with one head has nothing to compare.
+    # With one head per run, there are no values to compare.
     if runs.height < table.height:
         by_run = attributes.group_by("_run")
         grouped = by_run.agg(pl.col(names).drop_nulls().first()).sort("_run")
@@ -366,8 +367,8 @@ def _run_number(values: pl.Series, name: str, cells: pl.Series, rows: Rows, prob
 
 
 def _finite(values: pl.Series, name: str, problems: CandidateProblems) -> pl.Series:
-    """Refuse an infinite number; NaN is how some frames write that there is none."""
-    # A horizon is judged with its run, which the error then names.
+    """Refuse infinite numbers; NaN becomes null, because some frames use it for missing values."""
+    # A horizon is checked later together with its run, so that the error can name the run.
     if name != "horizon" and (endless := values.filter(values.is_infinite().fill_null(False))).len():
         raise TraceError(f"{problems.source}: expected a finite number in {name}, got {endless[0]}")
     return values if name == "horizon" else values.fill_nan(None)

@@ -1,6 +1,6 @@
-"""The carriers of a neutral trace: CSV, JSONL, Parquet or Arrow files become tables of cells.
+"""File formats of a neutral trace: read CSV, JSONL, Parquet or Arrow files as tables of cells.
 
-A large file becomes several tables, one after the other: as text, its cells would take ten times its size.
+A large file is read as several tables, because as text its cells would take ten times its size.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ _ABOVE = re.compile(rb"[\r\n]*")
 
 
 class Cells(NamedTuple):
-    """Cells of a file, the line of the first row, and the rows of a CSV file that are not whole."""
+    """Cells of a file, the line of the first row, and the incomplete rows of a CSV file."""
 
     table: pl.DataFrame
     first_line: int = 1
@@ -37,7 +37,7 @@ class Cells(NamedTuple):
 
 
 def read_pieces(content: Content | BinaryIO, *, form: str, source: str, dialect: Dialect) -> Iterator[Cells]:
-    """Read a CSV, JSONL, Parquet or Arrow file as one or more tables, without judging its columns."""
+    """Read a CSV, JSONL, Parquet or Arrow file as one or more tables, without checking its columns."""
     with _failing(form, source):
         if form not in ("csv", "jsonl"):
             line = 1
@@ -56,7 +56,7 @@ def read_pieces(content: Content | BinaryIO, *, form: str, source: str, dialect:
 
 
 def _stored(content: Content) -> BinaryIO:
-    """Put a content into a file that is gone once it is closed."""
+    """Write content to a temporary file that is deleted when closed."""
     file: Any = tempfile.TemporaryFile()  # noqa: SIM115 - it is the caller who closes it
     file.write(content)
     file.flush()
@@ -65,18 +65,18 @@ def _stored(content: Content) -> BinaryIO:
 
 @contextlib.contextmanager
 def _failing(form: str, source: str) -> Iterator[None]:
-    """Turn what Polars says of a file into an error of ours."""
+    """Convert Polars errors about a file to a `TraceError`."""
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeDecodeError) as error:
-        # A panic of Polars is no `Exception`.
+        # `PanicException` is not a subclass of `Exception`, so it is listed explicitly.
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise TraceError(f"{source}: expected a {form} trace, got {first}") from error
 
 
 def _read_csv(content: Content, source: str, dialect: Dialect) -> Iterator[Cells]:
     start = text_start(content)
-    # Empty lines before the header are no rows, but they are lines.
+    # Empty lines before the header are not rows, but count as lines.
     blank = _ABOVE.match(content, start)
     assert blank is not None
     above, start = blank[0].count(b"\n"), blank.end()
@@ -89,7 +89,7 @@ def _read_csv(content: Content, source: str, dialect: Dialect) -> Iterator[Cells
     separator = find_separator(head.split(b"\n", 1)[0])
     blocks = row_blocks(content, separator, start=start, source=source)
     first = next(blocks)
-    # Polars would rename a second `time` without a word, and the first one would be read.
+    # Check for duplicates here: Polars would silently rename a second `time`, and the first one would be read.
     header = _read_text(first, separator, source, above + 2, has_header=False, n_rows=1).row(0)
     if not dialect.columns and _is_data(header):
         got = separator.join(cell or "" for cell in header)
@@ -103,11 +103,11 @@ def _read_csv(content: Content, source: str, dialect: Dialect) -> Iterator[Cells
             hint="rename or remove the columns that are not meant",
         )
     alone, heading, line = start + len(first) == len(content), b"", above + 2
-    # Each further block goes under the header, so that Polars treats it as it would the whole file.
+    # Prepend the header to each further block, so that Polars parses it like the whole file.
     under = b"" if alone else _heading(first, separator, source)
     for block in chain([first], blocks):
         data = heading + block
-        # As text: a bad number is shown as it was written.
+        # Read as text, so that messages quote bad numbers as written.
         table = _read_text(data, separator, source, line, null_values=[""])
         table, broken = find_broken(data, table, separator=separator, source=source, alone=alone)
         yield Cells(table, line, broken)
@@ -115,7 +115,7 @@ def _read_csv(content: Content, source: str, dialect: Dialect) -> Iterator[Cells
 
 
 def _read_text(data: bytes, separator: str, source: str, line: int, **more: Any) -> pl.DataFrame:
-    """Read a block of rows under its header as text, or name the first row that has too many fields."""
+    """Read a block of rows with its header as text; the error for a row with too many fields names the first one."""
     try:
         return pl.read_csv(io.BytesIO(_closed(data)), infer_schema=False, separator=separator, **more)
     except pl.exceptions.PolarsError as error:
@@ -133,14 +133,14 @@ def _read_text(data: bytes, separator: str, source: str, line: int, **more: Any)
 
 
 def _closed(data: bytes) -> bytes:
-    # A cell that was cut inside its quotes would make the parser refuse the rows before it too.
+    # Close the quotes of a truncated cell, or the parser would also refuse the rows before it.
     return data + b'"' if ends_in_quotes(data) else data
 
 
 def _is_data(header: Sequence[str | None]) -> bool:
-    """Say whether the first line of a table is a row of numbers, and names no column."""
+    """Say whether the first line of a table is a row of numbers instead of column names."""
     names = [name.strip() for name in header if name is not None]
-    # The time of a match grows with the square of the length; the header of a log can be one cell of 64 kB.
+    # The regular expression takes quadratic time, and the first line of a log can be one cell of 64 kB.
     numbers = sum(len(name) < 400 and re.fullmatch(NUMBER, name) is not None for name in names)
     return numbers > 1 and not {name.lower() for name in names} & {*KNOWN}
 

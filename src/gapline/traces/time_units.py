@@ -1,7 +1,7 @@
-"""Times in other units than seconds: milliseconds, dates, `0:01:10`.
+"""Convert times in other units than seconds: milliseconds, dates, `0:01:10`.
 
-A date tells when a candidate was found, and not when its run began: it needs the `started` of the run, or the user's
-word that the first row of each run is its start (`epoch-first`, `iso-first`).
+A date says when a candidate was found, but not when its run began. It needs the `started` column of the run, or the
+user's statement that the first row of each run is its start (`epoch-first`, `iso-first`).
 """
 
 import re
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gapline.errors import TraceError
 from gapline.traces.candidates import plain_numbers
 
-# What numbers are multiplied with, or divided by: 1500 / 1000 is exact, and no double is a thousandth.
+# Factors and divisors. Units finer than seconds divide: 1500 / 1000 is exact, but 0.001 has no exact double.
 _MULTIPLIED = {"s": 1.0, "min": 60.0, "h": 3600.0}
 FINER = {"ms": 1e3, "us": 1e6, "ns": 1e9}
 SPELLINGS = {
@@ -24,7 +24,7 @@ IN_WORDS = {
     "s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds", "min": "minutes", "h": "hours",
     "epoch": "seconds since 1970", "iso": "dates (ISO 8601)", "clock": "hours, minutes and seconds",
 }  # fmt: skip
-# Units of a time that has passed; of a moment, which is a date; and those whose cells are no numbers.
+# Units of elapsed times, units of moments (dates), and units whose cells are text.
 ELAPSED = (*_MULTIPLIED, *FINER, "clock")
 FIRST = "-first"
 MOMENTS = ("epoch", "iso", f"epoch{FIRST}", f"iso{FIRST}")
@@ -39,16 +39,16 @@ _DATE = (
     r"(?::?(?<second>[0-5][0-9]|60)(?<part>[.,][0-9]+)?)?)?"
     r"(?: ?(?<zone>[zZ]|UTC|[+-][0-9]{2}(?::?[0-9]{2})?))?$"
 )
-# Numbers of seconds since 1970 are below the first of these until the year 5138, and numbers of milliseconds above it
-# since 1973; so on for micro- and nanoseconds.
+# Seconds since 1970 are below the first limit until the year 5138, and milliseconds since 1970 are above it from 1973
+# on; the next limits separate micro- and nanoseconds.
 _MAGNITUDES = (1e11, 1e14, 1e17)
-# What may be moments of runs, in seconds since 1970.
+# Plausible moments of runs, in seconds since 1970.
 _YEAR_1985, _YEAR_2100 = 5e8, 4.1e9
 _DAY = 86400.0
 
 
 def read_times(cells: pl.Series, unit: str | None) -> pl.Series:
-    """Return times in seconds, moments in seconds since 1970; where a cell is none of the unit, all of them as text.
+    """Return times in seconds, and moments in seconds since 1970; all cells as text if one is not of the unit.
 
     >>> read_times(pl.Series(["1500", "250ms", ""]), "ms").to_list(), read_times(pl.Series([1, 90]), "min").to_list()
     ([1.5, 0.25, None], [60.0, 5400.0])
@@ -65,7 +65,7 @@ def read_times(cells: pl.Series, unit: str | None) -> pl.Series:
 
 
 def since_start(cells: pl.Series, started: pl.Series, unit: str) -> pl.Series:
-    """Return moments as the seconds since each run began; where a cell is none of the unit, all of them as text.
+    """Return moments as seconds since the start of each run; all cells as text if one is not of the unit.
 
     >>> since_start(pl.Series(["2026-01-01T10:00:07"]), pl.Series(["2026-01-01T10:00"]), "iso").to_list()
     [7.0]
@@ -80,7 +80,7 @@ def since_start(cells: pl.Series, started: pl.Series, unit: str) -> pl.Series:
 
 
 def write_starts(started: pl.Series, unit: str) -> pl.Series:
-    """Write the moments at which runs began as a campaign states them; dates that are text stay as they are.
+    """Return the start times of runs in the format of a campaign; dates as text are kept.
 
     >>> write_starts(pl.Series([1.5]), "epoch").to_list()
     ['1970-01-01T00:00:01.500000Z']
@@ -93,7 +93,7 @@ def write_starts(started: pl.Series, unit: str) -> pl.Series:
 
 
 def _starts(started: pl.Series, unit: str) -> pl.Series:
-    """Return the moments at which runs began in seconds since 1970; beside epoch times they may be dates too."""
+    """Return the start times of runs in seconds since 1970; with unit `epoch`, dates are accepted too."""
     begins = _seconds(started, unit)
     return begins.fill_null(_seconds(started, "iso")) if unit == "epoch" else begins
 
@@ -108,7 +108,7 @@ def in_seconds(number: float, unit: str | None) -> float:
 
 
 def since_first_row(time: NDArray[np.float64], run: NDArray[np.integer]) -> NDArray[np.float64]:
-    """Return moments as the seconds since the earliest row of their run; event k is of run `run[k]`.
+    """Return moments as seconds since the earliest row of their run; event k belongs to run `run[k]`.
 
     >>> since_first_row(np.array([12.0, 10.0, np.nan, 5.0]), np.array([0, 0, 0, 1])).tolist()
     [2.0, 0.0, nan, 0.0]
@@ -120,7 +120,7 @@ def since_first_row(time: NDArray[np.float64], run: NDArray[np.integer]) -> NDAr
 
 
 def unit_of_text(text: str) -> str | None:
-    """Return the unit in which a cell that is no plain number is readable.
+    """Return the unit in which a cell that is not a plain number can be read.
 
     >>> [unit_of_text(text) for text in ("0.5s", "12 ms", "0:01:10", "2026-01-01T10:00:07", "12,5", "soon")]
     ['s', 'ms', 'clock', 'iso', None, None]
@@ -135,7 +135,7 @@ def unit_of_text(text: str) -> str | None:
 
 
 def unit_of_number(largest: float, least: float, most: float) -> str | None:
-    """Return the unit in which times up to `largest` are no longer than `most` seconds, where one of them fits.
+    """Return the unit in which times up to `largest` are at most `most` seconds, or None.
 
     >>> unit_of_number(45_000, 10, 600), unit_of_number(1.7e9, 1.69e9, 600), unit_of_number(1.7e12, 1.7e12, 600)
     ('ms', 'epoch', 'epoch')
@@ -144,16 +144,16 @@ def unit_of_number(largest: float, least: float, most: float) -> str | None:
     """
     finer = 1e3 ** sum(largest >= magnitude for magnitude in _MAGNITUDES)
     if least / finer > _YEAR_1985 and largest / finer < _YEAR_2100:
-        # Nobody waited for that many seconds.
+        # Such numbers are too large to be elapsed seconds.
         return "epoch"
     return next((unit for unit in FINER if in_seconds(largest, unit) <= most), None)
 
 
 def _seconds(cells: pl.Series, unit: str) -> pl.Series:
-    """Read each cell in a unit; null where it is none."""
+    """Read each cell in a unit; null if it is not of the unit."""
     kind = unit.removesuffix(FIRST)
     if cells.dtype == pl.Duration:
-        # A type that states its unit leaves nothing to ask.
+        # The type determines the unit.
         return _divided(cells.dt.total_nanoseconds(), 1e9)
     if cells.dtype in (pl.Date, pl.Datetime):
         dates = cells.cast(pl.Datetime("us", getattr(cells.dtype, "time_zone", None)))
@@ -187,13 +187,13 @@ def _scaled(numbers: pl.Series, unit: str) -> pl.Series:
 
 
 def _divided(numbers: pl.Series, by: float | NDArray[np.float64]) -> pl.Series:
-    """Divide, where Polars multiplies with the reciprocal and loses the last bit."""
+    """Divide in NumPy, because Polars multiplies by the reciprocal, which changes the last bit."""
     found = pl.Series(numbers.name, numbers.cast(pl.Float64).to_numpy() / by)
     return found.set(numbers.is_null(), None) if numbers.null_count() else found
 
 
 def _of_epoch(numbers: pl.Series) -> pl.Series:
-    """Read seconds, milli-, micro- or nanoseconds since 1970, which their size tells apart."""
+    """Read seconds, milli-, micro- or nanoseconds since 1970, distinguished by their size."""
     finer = sum((numbers.abs() >= least).cast(pl.Int64).fill_null(0).to_numpy() for least in _MAGNITUDES)
     return _divided(numbers, 1e3 ** np.asarray(finer))
 
@@ -227,7 +227,7 @@ def _of_iso(cells: pl.Series) -> pl.Series:
 
 
 def _zoned(cells: pl.Series) -> set[bool]:
-    """Say whether dates have a time zone: some, all, none of them, or none of them is a date."""
+    """Return the set of whether dates have a time zone; empty if no cell is a date."""
     if cells.dtype == pl.Datetime:
         return {getattr(cells.dtype, "time_zone", None) is not None}
     if cells.dtype != pl.String:
@@ -237,7 +237,7 @@ def _zoned(cells: pl.Series) -> set[bool]:
 
 
 def _with_text(cells: pl.Series, seconds: pl.Series) -> pl.Series:
-    """Return the seconds, or the cells as text where one of them is none: then it is shown as it was written."""
+    """Return the seconds; if a cell is not of the unit, return text, so that messages quote that cell as written."""
     seconds = seconds.alias(cells.name)
     if cells.dtype == pl.Duration:
         return seconds
