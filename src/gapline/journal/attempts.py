@@ -74,8 +74,8 @@ class CellRecord(Generic[Attempt]):
 def counting_of(attempts: list[Attempt]) -> Attempt | None:
     """Return the first whole undisturbed attempt, otherwise the first whole attempt, otherwise None.
 
-    The choice depends on how an attempt was measured, never on its result: nobody may pick the best of several. An
-    attempt that was cut short or changed afterwards is evidence, not a run, and never counts.
+    The choice depends on how an attempt was measured, never on its result: the best of several must not be
+    picked. An attempt that was cut short or changed afterwards is evidence, not a run, and never counts.
     """
     whole = [journal for journal in attempts if journal.state is JournalState.WHOLE]
     for journal in whole:

@@ -72,7 +72,7 @@ def read_views(
 ) -> tuple[list[RunView], Campaign | None, Envelopes | None]:
     """Read the traces of runs under way; return their views, and their campaign and envelopes if all can be scored.
 
-    Events that are no step are dropped from the journals now and then: they cannot become steps later.
+    Events that are not steps are dropped from the journals now and then: they cannot become steps later.
     """
     try:
         return _read_views(cells, [_trace(one, maximised) for one in cells], contract)

@@ -43,7 +43,7 @@ OFF_PATTERN = "its path does not fit --name: named by its log and by options"
 class Job:
     """How to read and name logs: everything that a task has to know, the same for every chunk.
 
-    Relative paths start at `root`, which a worker may have to be told.
+    Relative paths start at `root`, which workers may need.
     With `refuse_unnamed`, a file with a run without arm or instance is refused; otherwise they are refused together.
     """
 

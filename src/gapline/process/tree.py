@@ -132,7 +132,7 @@ def reap() -> dict[int, int]:
 
 
 def clear_tree(*, patience: float = 10.0, without: Collection[int] = ()) -> tuple[int, dict[int, int]]:
-    """Kill our descendants; return how many are left after `patience` seconds (must be none), and who died how."""
+    """Kill our descendants; return how many survive `patience` seconds (must be none), and the status of the dead."""
     me = os.getpid()
     deadline = time.monotonic() + patience
     pause = 0.0005
