@@ -67,7 +67,7 @@ class JobFuture(Future[Any]):
     is_unwanted = False
 
     def cancel(self) -> bool:
-        """Cancel a call that was not sent yet; for a sent one, request it: whether it had begun is known later."""
+        """Cancel a call that was not sent yet; for a sent job, only request it, because it may have begun."""
         self.is_unwanted = True
         return super().cancel()
 

@@ -47,7 +47,7 @@ class Claimant(msgspec.Struct, frozen=True):
 
     @property
     def is_alive(self) -> bool | None:
-        """Whether the process still exists; None if this machine cannot know."""
+        """Whether the process still exists; None if unknown on this machine."""
         if not self.is_local or self.began is None:
             return None
         return began(self.process) == self.began

@@ -2,7 +2,7 @@
 
 `journal/campaign.json` records the attempts of which a campaign was built, by their marks in the index, and the seal of
 that campaign. Everything that is reused is verified first: the campaign by its digests, an attempt by the facts of its
-files. The result equals a campaign read from all journals bit by bit; without that file, or in case of doubt, all
+files. The result equals a campaign read from all journals bit for bit; without that file, or in case of doubt, all
 journals are read.
 """
 

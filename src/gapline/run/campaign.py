@@ -58,8 +58,8 @@ def is_utf8(path: Path) -> bool:
 def utf8_alias(study: Path, *, on: str | None = None) -> Path:
     """Return a UTF-8 path to the study: a link in a temporary folder of this machine.
 
-    The path is the same each time, because command lines are part of the conditions of a run; it is kept for other
-    runners.
+    The path is the same each time, because the path of a program is part of the conditions of a run. It is kept for
+    other runners.
     """
     hint = "rename the folder"
     if on is not None and not on.startswith("local"):
