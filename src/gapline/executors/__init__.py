@@ -1,1 +1,1 @@
-"""Functions over partitions or cells: threads, processes, Dask, SLURM, OAR."""
+"""Run functions over partitions or cells on processes, Dask, SLURM or OAR."""

@@ -1,4 +1,4 @@
-"""Core leases: a core of a machine belongs to one run at a time, whichever runner or study it is of."""
+"""Core leases: a core of a machine belongs to one run at a time, across all runners and studies."""
 
 import os
 import tempfile
@@ -16,7 +16,7 @@ Slot = tuple[int, ...]
 
 
 def cores(allowed: set[int] | None = None) -> list[int]:
-    """Return one logical processor per physical core among those we may use: two runs on one slow each other down."""
+    """Return one logical processor per physical core that we may use: two runs on one core slow each other down."""
     mine = sorted(os.sched_getaffinity(0) if allowed is None else allowed)
     seen: set[str] = set()
     chosen = []
@@ -29,12 +29,12 @@ def cores(allowed: set[int] | None = None) -> list[int]:
 
 
 def physical_core(cpu: int) -> str:
-    """Name the core that a logical processor is of, by all processors that share it."""
+    """Return a name for the physical core of a logical processor: the list of processors that share it."""
     return first_line(CPUS / f"cpu{cpu}/topology/thread_siblings_list") or str(cpu)
 
 
 def make_slots(available: list[int], *, width: int, count: int | None = None) -> list[Slot]:
-    """Cut the cores into slots of `width` cores each.
+    """Divide the cores into slots of `width` cores each.
 
     >>> make_slots([0, 1, 2, 3, 4], width=2)
     [(0, 1), (2, 3)]
@@ -54,7 +54,7 @@ def make_slots(available: list[int], *, width: int, count: int | None = None) ->
 
 
 LOOK_EVERY = 0.02
-# Runners that come and go take cores for moments; who waits longer than this is told so.
+# Short-lived runners take cores for moments; only a longer wait is reported.
 TELL_AFTER = 1.0
 FOLDER_VARIABLE = "GAPLINE_LEASES"
 
@@ -63,14 +63,14 @@ FOLDER_VARIABLE = "GAPLINE_LEASES"
 def lease_cores(
     width: int, *, stopping: Callable[[], bool], folder: Path | None = None, say: Callable[[str], None] | None = None
 ) -> Iterator[tuple[Slot, tuple[int, ...]] | None]:
-    """Wait for free cores of this machine; yields them with the open files that hold them, or None when stopped.
+    """Wait for free cores of this machine; yield them with the open files that hold them, or None when stopped.
 
-    A lock on a core's file is the lease: a supervisor that inherits the open file keeps the core after its worker was
-    killed, and no crash can leave a lease behind. Only the cores that this process may use are looked at. `say` is told
-    once when other programs have them; runs of one campaign wait for each other, of which there is nothing to tell.
+    A lease is a lock on a core's file: a supervisor that inherits the open file keeps the core after its worker was
+    killed, and no crash can leave a lease behind. Only the cores that this process may use are considered. `say` is
+    called once if other programs hold them; waiting for runs of the same campaign is not reported.
     """
     available = cores()
-    # Refuses at once what could never be leased, instead of waiting for ever.
+    # Raises at once for a number of cores that can never be leased, instead of waiting for ever.
     make_slots(available, width=width)
     place = folder or lease_folder()
     place.mkdir(mode=0o700, exist_ok=True)
@@ -80,7 +80,7 @@ def lease_cores(
         if taken or stopping():
             break
         if say is not None and time.monotonic() - start > patience:
-            # Ever more seldom: looking for them takes what runs could use.
+            # At growing intervals: searching for the holders takes time that runs could use.
             patience *= 2
             if others := _others(place, available):
                 have = f"other runs of gapline have them (processes {listing(map(str, others), most=4)})"
@@ -95,10 +95,10 @@ def lease_cores(
 
 
 def lease_folder(root: Path | None = None) -> Path:
-    """Return the directory of this user's leases: one for the machine, whatever shell or job a runner is started in."""
+    """Return the directory of this user's leases; it is the same for all shells and jobs of the machine."""
     if named := os.environ.get(FOLDER_VARIABLE):
         return Path(named)
-    # Not that of TMPDIR first: batch systems give each job its own, and then no runner would see another's lease.
+    # Not TMPDIR first: batch systems give each job its own, so that runners would not see each other's leases.
     root = root or (Path("/tmp") if os.access("/tmp", os.W_OK) else Path(tempfile.gettempdir()))
     place = root / f"gapline-cores-{os.getuid()}"
     place.mkdir(mode=0o700, exist_ok=True)
@@ -116,13 +116,13 @@ def _file(place: Path, core: int) -> Path:
 
 
 def _others(place: Path, available: list[int]) -> list[int]:
-    """Return the processes that have cores and are neither this one nor of its runs."""
+    """Return the processes that hold cores, except this one and its runs."""
     holding = {pid for core in available for pid in open_by(_file(place, core))}
     return sorted(holding.difference(descendants(os.getpid()))) if holding else []
 
 
 def _take(place: Path, available: list[int], width: int) -> dict[int, int]:
-    """Lock `width` cores at once, or none: two that held one core each would wait for each other for ever."""
+    """Lock `width` cores at once, or none: two runs that held one core each would wait for each other for ever."""
     taken: dict[int, int] = {}
     with locked(place / "all"):
         for core in available:

@@ -1,4 +1,4 @@
-"""Cells and tasks on a Dask cluster: cells take one unit of the workers' resource `solver`, tasks a thread."""
+"""Cells and tasks on a Dask cluster: a cell takes one unit of the workers' resource `solver`, a task a thread."""
 
 import contextlib
 import pickle
@@ -16,7 +16,7 @@ ANSWER_WITHIN = 10.0
 
 
 class DaskExecutor(Executor):
-    """A `concurrent.futures.Executor` over a Dask client; calls ask for a unit of `resource`, or for nothing."""
+    """A `concurrent.futures.Executor` over a Dask client; a call asks for a unit of `resource`, if there is one."""
 
     def __init__(self, client: Any, address: str, resource: str | None = RESOURCE) -> None:
         self._client = client
@@ -27,11 +27,11 @@ class DaskExecutor(Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Send a call to a worker that has a free slot."""
         future: Future[Any] = Future()
-        # Dask cannot call back a task that a worker has begun; forgotten, it would be a solver that nobody waits for.
+        # Dask cannot cancel a task that a worker has begun; a cancelled future would leave its solver running.
         future.set_running_or_notify_cancel()
-        # pure=False: Dask would answer a second attempt at the same cell from memory.
+        # pure=False: otherwise Dask would answer a second attempt at the same cell from its cache.
         asked = {} if self._resource is None else {"resources": {self._resource: 1}}
-        # As bytes: the scheduler opens what it passes on, and has neither the modules of a study nor a need for them.
+        # As bytes: the scheduler unpickles other messages, but does not have the modules of a study.
         message = pickle.dumps((fn, args, kwargs), pickle.HIGHEST_PROTOCOL)
         task = self._client.submit(call_pickled, message, pure=False, **asked)
         self._out.add(task)
@@ -39,7 +39,7 @@ class DaskExecutor(Executor):
         return future
 
     def _hand_on(self, task: Any, future: Future[Any]) -> None:
-        """Give the outcome of a task to the future that stands for it."""
+        """Copy the outcome of a task to its future."""
         from distributed import KilledWorker
 
         self._out.discard(task)
@@ -49,20 +49,20 @@ class DaskExecutor(Executor):
             error = task.exception()
             future.set_exception(WorkerLostError(str(error)) if isinstance(error, KilledWorker) else error)
         else:
-            # Cancelled, and not by us: that is how a client learns that its scheduler is gone.
+            # Cancelled, but not by us: a client learns in this way that its scheduler is gone.
             future.set_exception(_lost(self._address))
 
     def abandon(self) -> None:
-        """Let go of the calls that are out, as nobody waits for them any more; one that has begun ends by itself."""
+        """Cancel the pending calls, whose results are not needed any more; one that has begun ends by itself."""
         with contextlib.suppress(OSError, TimeoutError, ValueError):
             self._client.cancel(list(self._out), force=True)
 
     def slots(self) -> int:
-        """Return how many calls the cluster takes at a time, as it stands now."""
+        """Return how many calls the cluster currently takes at a time."""
         return int(sum(self._slots_of(worker) for worker in self._workers().values()))
 
     def memory(self) -> int | None:
-        """Return the least that a worker has for each of its slots, None where none of them has a limit."""
+        """Return the smallest memory per slot of any worker; None if no worker has a limit."""
         limits = [
             int(worker["memory_limit"] // max(1, self._slots_of(worker)))
             for worker in self._workers().values()
@@ -71,15 +71,15 @@ class DaskExecutor(Executor):
         return min(limits, default=None)
 
     def ask_workers(self, fn: Callable[..., list[str]], *args: Any) -> list[str]:
-        """Call a function on each worker with a slot; return what they answer, with their addresses."""
+        """Call a function on each worker with a slot; return the answers, with the workers' addresses."""
         chosen = [address for address, worker in self._workers().items() if self._slots_of(worker)]
         answers = self._client.run(fn, *args, workers=chosen, on_error="return")
         found = []
         for address, lines in sorted(answers.items()):
-            # A worker that left meanwhile lacks nothing.
+            # A worker that left in the meantime lacks nothing.
             if isinstance(lines, OSError):
                 continue
-            # One that cannot even be asked has another gapline, or none.
+            # A worker that cannot be asked has another version of gapline, or none.
             said = [f"expected an answer, got {lines}"] if isinstance(lines, Exception) else lines
             found += [f"{address}: {line}" for line in said]
         return found
@@ -102,7 +102,7 @@ def _lost(address: str) -> EnvironmentLacksError:
 
 @contextmanager
 def dask_executor(address: str, *, resource: str | None = RESOURCE) -> Iterator[DaskExecutor]:
-    """Connect to a scheduler; refuse a cluster without workers that have the resource, or without any."""
+    """Connect to a scheduler; raise an error if the cluster has no workers, or none with the resource."""
     try:
         from distributed import Client
     except ImportError:
@@ -117,7 +117,7 @@ def dask_executor(address: str, *, resource: str | None = RESOURCE) -> Iterator[
             f"--on dask:{address}: expected a Dask scheduler, got {error}",
             hint="start one with: python -P -m dask scheduler",
         ) from error
-    # Closed in the quiet too: a client says of a scheduler that is gone that it is.
+    # Closed inside the context too: a client logs that its scheduler is gone.
     with quiet_loggers("distributed", "tornado"):
         try:
             executor = DaskExecutor(client, address, resource)

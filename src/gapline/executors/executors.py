@@ -1,4 +1,4 @@
-"""Tasks on any `concurrent.futures.Executor`: the loop that keeps it busy and replaces lost workers."""
+"""Run tasks on any `concurrent.futures.Executor`: a loop that keeps it busy and replaces lost workers."""
 
 import logging
 from collections import Counter, deque
@@ -13,9 +13,9 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 Unfinished = WorkerLostError | CalledBackError
-# How often a runner looks whether it was asked to stop.
+# How often a runner checks whether it was asked to stop.
 LOOK_EVERY = 0.2
-# A cell that takes its worker down each time must not take all of them.
+# Limits the damage of a cell that kills its worker each time.
 MOST_LOST = 3
 
 
@@ -29,12 +29,13 @@ def run_tasks(
     width: Callable[[], int] | None = None,
     say: Callable[[str], None] = lambda _text: None,
 ) -> Iterator[tuple[int, R]]:
-    """Yield tasks by their number as they come back; once `stopping` says so, those not begun are given up.
+    """Yield tasks by their number as they finish; when `stopping` returns True, tasks that have not begun are dropped.
 
-    A task whose worker is lost is given to another one, a few times. What then comes of it, and of one whose job
-    somebody called back, `give_up` says. Any other exception of a task stops the launching, lets the running ones
-    finish, and is raised then. `width` says how many may be out at a time, all when left out; it is asked again and
-    again, as a cluster grows and shrinks. Who reads on no more cancels what is not begun.
+    If the worker of a task is lost, the task goes to another worker, a few times. After that, or if its job was called
+    back, `give_up` makes its result. After any other exception of a task, no further task is started, running tasks
+    finish, and the exception is raised. `width` returns how many tasks may be submitted at a time (default: all); it is
+    called repeatedly, because a cluster grows and shrinks. If the caller stops iterating, tasks that have not begun are
+    cancelled.
     """
     waiting = deque(enumerate(tasks))
     pending: dict[Future[R], int] = {}
@@ -42,7 +43,7 @@ def run_tasks(
     failure: BaseException | None = None
     try:
         while pending or (waiting and failure is None and not stopping()):
-            # At least one: a cluster that has no workers at this moment may get some.
+            # At least one: a cluster without workers may get some.
             room = len(tasks) if width is None else max(1, width())
             while waiting and len(pending) < room and failure is None and not stopping():
                 number, task = waiting.popleft()
@@ -58,7 +59,7 @@ def run_tasks(
                 elif isinstance(error, WorkerLostError) and lost[number] < MOST_LOST:
                     lost[number] += 1
                     say(f"a worker was lost, another one takes over: {error}")
-                    # At the end: a task that kills its workers must not hold up the others.
+                    # At the end: a task that kills its workers must not delay the others.
                     waiting.append((number, tasks[number]))
                 elif isinstance(error, Unfinished):
                     yield number, give_up(tasks[number], error)
@@ -80,7 +81,7 @@ def _take_back(pending: dict[Future[R], int]) -> None:
 
 @contextmanager
 def quiet_loggers(*packages: str) -> Iterator[None]:
-    """Keep what packages log off the terminal: what it means for a campaign is said by us, in one sentence."""
+    """Silence the loggers of packages: gapline reports the consequences for a campaign in its own words."""
     known = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in packages]
     loggers = [logging.getLogger(name) for name in {*packages, *known}]
     before = [logger.level for logger in loggers]
@@ -94,14 +95,14 @@ def quiet_loggers(*packages: str) -> Iterator[None]:
 
 
 class Workers(Protocol):
-    """A place that runs tasks apart from this process; `gapline.executors.tasks` opens one for what `--on` names."""
+    """A place that runs tasks outside this process; `gapline.executors.tasks` opens the one that `--on` names."""
 
     def width(self) -> int:
-        """Return how many tasks it takes at a time, as it stands now."""
+        """Return how many tasks it currently takes at a time."""
 
     def run(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
-        """Call `function(*task)` for every task; yield the number of the task and its result as they come.
+        """Call `function(*task)` for every task; yield the number of the task and its result as they finish.
 
-        In any order, each once: a task whose worker is lost is given to another one, and an exception of a task ends
-        all and is raised here.
+        The order is arbitrary, and each task is yielded once: if its worker is lost, another one takes over. An
+        exception of a task ends all and is raised here.
         """

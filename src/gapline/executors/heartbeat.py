@@ -1,4 +1,4 @@
-"""A sign of life of the runner in the study directory, by which workers on other machines know when to stop."""
+"""The runner's heartbeat, a file in the study directory that tells workers on other machines when to stop."""
 
 import contextlib
 import os
@@ -22,12 +22,12 @@ LOOK_EVERY = 0.2
 WORKER_LOOKS_EVERY = 0.5
 # A file server may show a change a minute late.
 PATIENCE = 120.0
-# Far beyond it: clocks of two machines differ.
+# Much longer than PATIENCE, because clocks of two machines differ.
 FORGOTTEN_AFTER = 86_400.0
 
 
 class Beat(msgspec.Struct):
-    """What the runner tells its workers; `beat` grows as long as it lives. The rest says which process it is."""
+    """The heartbeat of a runner; `beat` grows as long as the runner lives. The last fields identify its process."""
 
     beat: int
     stopping: bool = False
@@ -38,13 +38,13 @@ class Beat(msgspec.Struct):
 
 
 def heartbeat_file(study: Path, runner: str) -> Path:
-    """Return the file in which a runner shows that it lives."""
+    """Return the path of a runner's heartbeat."""
     return study / JOURNALS / f"runner-{runner}.json"
 
 
 @contextmanager
 def heartbeat_sender(study: Path, runner: str, control: Control) -> Iterator[None]:
-    """Show that we live, and hand on what `control` says; after a clean end the file is gone."""
+    """Write heartbeats with the state of `control`; after a clean end the file is removed."""
     path = heartbeat_file(study, runner)
     path.parent.mkdir(parents=True, exist_ok=True)
     done = threading.Event()
@@ -52,7 +52,7 @@ def heartbeat_sender(study: Path, runner: str, control: Control) -> Iterator[Non
     def write(number: int) -> tuple[bool, bool]:
         said = (control.stopping, control.killing)
         data = msgspec.json.encode(Beat(number, *said, platform.node(), os.getpid(), began(os.getpid())))
-        # A beat that is missed on a busy file server is no failure: workers wait for PATIENCE.
+        # A missed beat on a busy file server is not a failure: workers wait for PATIENCE.
         with contextlib.suppress(OSError):
             write_atomically(path, lambda stream: stream.write(data))
         return said
@@ -72,7 +72,7 @@ def heartbeat_sender(study: Path, runner: str, control: Control) -> Iterator[Non
         control.kill("error")
         done.set()
         thread.join()
-        # Workers may still be at it: they find out here that nobody waits for them.
+        # Workers may still be running: this tells them that their results are not needed.
         write(-1)
         raise
     done.set()
@@ -81,9 +81,9 @@ def heartbeat_sender(study: Path, runner: str, control: Control) -> Iterator[Non
 
 
 def clear_heartbeats(study: Path) -> None:
-    """Remove the files of runners that are known to be dead: those of this machine, and those silent for long.
+    """Remove the heartbeats of runners that are dead: of local processes that ended, and those silent for a day.
 
-    To a worker that still waits for one, no file says the same as a file that does not change.
+    A worker that still waits for one treats a missing file like a file that does not change.
     """
     for path in (study / JOURNALS).glob("runner-*.json"):
         with contextlib.suppress(OSError):
@@ -95,7 +95,7 @@ def clear_heartbeats(study: Path) -> None:
 
 @contextmanager
 def heartbeat_watch(study: Path, runner: str, control: Control, *, patience: float = PATIENCE) -> Iterator[None]:
-    """On the worker's side: stop what runs here when the runner says so, or says nothing for `patience` seconds."""
+    """On a worker, stop the runs when the runner asks for it, or shows no sign of life for `patience` seconds."""
     path = heartbeat_file(study, runner)
     done = threading.Event()
 

@@ -1,4 +1,4 @@
-"""Processes of this machine that take calls, each with its share of the cores and of the memory."""
+"""Worker processes on this machine, each with its share of the cores and the memory."""
 
 import contextlib
 import multiprocessing
@@ -21,7 +21,7 @@ from gapline.files.memory import limited_memory
 
 
 def core_shares(cores: Sequence[int], count: int) -> list[list[int]]:
-    """Divide cores among processes; where there are more processes than cores, some share one.
+    """Divide cores among processes; if there are more processes than cores, some share one.
 
     >>> core_shares([0, 1, 2, 3, 4], 2), core_shares([4, 5], 3)
     ([[0, 1], [2, 3, 4]], [[4], [5], [4]])
@@ -33,9 +33,9 @@ def core_shares(cores: Sequence[int], count: int) -> list[list[int]]:
 
 
 class ProcessesExecutor(Executor):
-    """A `concurrent.futures.Executor` over processes, of which one that dies takes nothing with it but its own call.
+    """A `concurrent.futures.Executor` over processes; if one dies, only its own call is lost.
 
-    Each is started anew (`spawn`): a fork of a process with threads, such as Polars has, may wait for a lock for ever.
+    Processes are spawned: a fork of a process with threads, such as those of Polars, may wait for a lock for ever.
     """
 
     def __init__(self, count: int, *, memory: int) -> None:
@@ -45,12 +45,12 @@ class ProcessesExecutor(Executor):
         self._free: SimpleQueue[_Slot] = SimpleQueue()
         for slot in self._slots:
             self._free.put(slot)
-        # Started here, as it lets Ctrl-C through to the thread that starts it.
+        # Started here, because it unblocks SIGINT in the thread that starts it.
         resource_tracker.ensure_running()
         self._threads = ThreadPoolExecutor(count, "process", initializer=_leave_ctrl_c_to_others)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Send a call to a process that is free, or to the first that will be."""
+        """Send a call to the next free process."""
         return self._threads.submit(self._call, fn, args, kwargs)
 
     def _call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -61,12 +61,12 @@ class ProcessesExecutor(Executor):
             self._free.put(slot)
 
     def abandon(self) -> None:
-        """End the calls under way, of which nobody wants to hear any more; the next call has a new process."""
+        """Kill the calls under way, whose results are not needed any more; the next call gets a new process."""
         for slot in self._slots:
             slot.kill()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the processes, whatever they do."""
+        """End the processes, even if they are working."""
         for slot in self._slots:
             slot.close()
         self._threads.shutdown(wait=wait, cancel_futures=cancel_futures)
@@ -75,17 +75,17 @@ class ProcessesExecutor(Executor):
                 slot.reap()
 
 
-# To start a process reaps all that have ended: not while another thread asks how one of them did.
+# Starting a process reaps all ended ones: not while another thread waits for the exit code of one.
 _reaping = threading.Lock()
 
 
 def _leave_ctrl_c_to_others() -> None:
-    # Processes inherit it from the thread that starts them: Ctrl-C reaches the whole group, and is ours to act on.
+    # Inherited by processes from the thread that starts them: Ctrl-C reaches the whole group, but only we handle it.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 class _Slot:
-    """The place of one process: who dies in it is followed by another."""
+    """The slot of one process; a process that dies is replaced."""
 
     def __init__(self, cores: Sequence[int], memory: int) -> None:
         self._given = (list(cores), memory)
@@ -96,12 +96,12 @@ class _Slot:
         self._pipe: Connection | None = None
 
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Make a call in the process, which is started where there is none."""
+        """Make a call in the process, which is started if there is none."""
         message = pickle.dumps((fn, args, kwargs), pickle.HIGHEST_PROTOCOL)
         process, pipe = self._running()
         try:
             pipe.send_bytes(message)
-            # A program that the process started may hold the pipe open after its death: that is looked at too.
+            # Wait for the process too: a program that it started may hold the pipe open after its death.
             answer = pipe.recv_bytes() if pipe in wait([pipe, process.sentinel]) else None
         except (EOFError, OSError):
             answer = None
@@ -137,20 +137,20 @@ class _Slot:
             self._process = self._pipe = None
 
     def kill(self) -> None:
-        """End the process now; whoever waits for its answer, or needs another one, waits for its end."""
+        """Kill the process now; the threads that wait for its answer, or for a new process, wait for its end."""
         with self._lock:
             if self._process is not None:
                 self._process.kill()
                 self._killed = True
 
     def reap(self) -> None:
-        """Wait for the end of a process that was killed while it had nothing to do."""
+        """Wait for the end of a process that was killed while idle."""
         with self._lock, _reaping:
             if self._process is not None:
                 self._process.join()
 
     def close(self) -> None:
-        """End the process, and start none again."""
+        """Kill the process and never start another one."""
         with self._lock:
             self._closed = True
         self.kill()
@@ -163,12 +163,12 @@ def _ended(code: int | None) -> str:
 
 
 def _serve(pipe: Connection, cores: list[int], memory: int) -> None:
-    """Make calls until nobody asks for one any more: what the process does."""
+    """Answer calls until the pipe closes; this is the main loop of the process."""
     threading.Thread(target=_die_with_parent, daemon=True).start()
     if cores:
         with contextlib.suppress(OSError):
             os.sched_setaffinity(0, cores)
-        # Polars asks for it when it is loaded, which is later.
+        # Polars reads it on import, which comes later.
         os.environ.setdefault("POLARS_MAX_THREADS", str(len(cores)))
     with limited_memory(memory):
         while True:
@@ -182,7 +182,7 @@ def _serve(pipe: Connection, cores: list[int], memory: int) -> None:
 def _answer(message: bytes) -> bytes:
     try:
         return pickle.dumps((True, call_pickled(message)), pickle.HIGHEST_PROTOCOL)
-    # Whatever it is, it is for the caller to see.
+    # Any exception is for the caller.
     except Exception as error:
         trace = traceback.format_exc()
         error.add_note(trace)
@@ -195,7 +195,7 @@ def _answer(message: bytes) -> bytes:
 
 
 def _die_with_parent() -> None:
-    # The pipe does not tell: its other end may have been handed on to a process that lives.
+    # The pipe is no indication: a living process may have inherited its other end.
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -1,4 +1,4 @@
-"""Where cells run: what `--on` names, opened as an executor with the function that runs a cell there."""
+"""Parse `--on`: the place where cells run."""
 
 import re
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from gapline.errors import UsageError
 from gapline.text import meant
 
 KINDS = ("local", "dask", "slurm", "oar", "submitit")
-# Jobs of a batch system that wait or run at a time, unless `jobs=N` says otherwise.
+# Limit for jobs of a batch system, waiting or running, unless `jobs=N` is given.
 MOST_JOBS = 500
 
 
@@ -22,7 +22,7 @@ class Place:
 
 
 def read_place(text: str | None, *, jobs: int | None = None) -> Place:
-    """Read a place as typed; `jobs` is a number of local runs given apart from it.
+    """Parse a place; `jobs` is a number of local runs given as a separate option.
 
     >>> read_place("local:4").jobs, read_place("dask:tcp://node1:8786").address
     (4, 'tcp://node1:8786')

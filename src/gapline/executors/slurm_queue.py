@@ -1,4 +1,4 @@
-"""What SLURM says about our jobs, from `squeue`: every site has it, with accounting or without."""
+"""The state of our jobs in SLURM, from `squeue`, which works with and without accounting."""
 
 import contextlib
 import os
@@ -8,11 +8,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
-# The scheduler is asked often while things change, and seldom in a quiet night.
+# Interval between two queries: short while jobs change state, up to ASK_AT_LEAST when nothing changes.
 ASK_EVERY = 1.0
 ASK_AT_LEAST = 30.0
 ANSWER_WITHIN = 60.0
-# Not in the queue any more: SLURM forgets a job some minutes after its end.
+# No longer in the queue: SLURM forgets a job some minutes after its end.
 FORGOTTEN = "forgotten"
 CANCELLED = "CANCELLED"
 _RUNNING = frozenset({"RUNNING", "COMPLETING", "CONFIGURING", "STAGE_OUT", "SIGNALING", "STOPPED", "SUSPENDED"})
@@ -35,24 +35,24 @@ _ENDED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class JobState:
-    """The state of a job in SLURM's words, and why it waits."""
+    """The state of a job as SLURM names it, and why it waits."""
 
     name: str
     reason: str = ""
 
     @property
     def is_running(self) -> bool:
-        """Say whether it has a node."""
+        """Whether the job has a node."""
         return self.name in _RUNNING
 
     @property
     def has_ended(self) -> bool:
-        """Say whether nothing will come of it any more; what is requeued has not ended."""
+        """Whether the job can produce no more results; a requeued job has not ended."""
         return self.name in _ENDED
 
 
 class Standing(NamedTuple):
-    """How many of our jobs run and how many wait in the queue."""
+    """The number of our jobs that run and that wait in the queue."""
 
     running: int
     waiting: int
@@ -62,7 +62,7 @@ class Standing(NamedTuple):
 
 
 class SlurmQueue:
-    """The states of this user's jobs, as of the last answer; without an answer they stay what they were."""
+    """The states of this user's jobs as of the last answer; they are kept if SLURM does not answer."""
 
     def __init__(self) -> None:
         self._states: dict[str, JobState] = {}
@@ -70,7 +70,7 @@ class SlurmQueue:
         self.silence: str | None = None
 
     def look(self, *, now: bool = False) -> None:
-        """Ask again if it is time, or `now`."""
+        """Query SLURM again if it is time, or `now`."""
         clock = time.monotonic()
         pause = min(ASK_AT_LEAST, max(ASK_EVERY, (self._asked - self._changed) / 10))
         if not now and clock - self._asked < pause:
@@ -81,15 +81,15 @@ class SlurmQueue:
             self._states, self._changed = states, self._asked
 
     def expect_change(self) -> None:
-        """Ask often again: jobs were sent or called back."""
+        """Query often again, because jobs were submitted or cancelled."""
         self._changed = time.monotonic()
 
     def state(self, job: str) -> JobState:
-        """Return the state of a job; before the first answer all are forgotten."""
+        """Return the state of a job; before the first answer all jobs are forgotten."""
         return self._states.get(job, JobState(FORGOTTEN))
 
     def cancel(self, jobs: Collection[str], *, waiting_only: bool = False) -> None:
-        """Call jobs back; those that wait are never mistaken for those that have begun in the meantime."""
+        """Cancel jobs; with `waiting_only`, SLURM itself spares those that have begun in the meantime."""
         chosen = ["--state=PENDING"] if waiting_only else []
         names = list(jobs)
         for first in range(0, len(names), 500):
@@ -97,13 +97,13 @@ class SlurmQueue:
         self.expect_change()
 
     def wait_until_gone(self, jobs: Collection[str], *, patience: float) -> None:
-        """Wait until jobs that were called back have ended; a node that is gone keeps one waiting for ever."""
+        """Wait until cancelled jobs have ended, but not for ever: a job on a dead node may never end."""
         deadline = time.monotonic() + patience
         while time.monotonic() < deadline:
             self.look(now=True)
             if all(self.state(job).has_ended for job in jobs):
                 return
-            # Polled: SLURM tells nobody when a job ends.
+            # Polled: SLURM sends no notification when a job ends.
             time.sleep(0.2)
 
     def _ask(self) -> dict[str, JobState] | None:
@@ -121,7 +121,7 @@ class SlurmQueue:
 
 
 def _run(command: list[str]) -> "subprocess.CompletedProcess[str]":
-    # What a user has set for his own eyes must not change what we read.
+    # The user's own settings for squeue must not change the output that we parse.
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("SQUEUE_", "SCANCEL_"))}
     try:
         return subprocess.run(

@@ -27,28 +27,28 @@ RUNNER_LOCK = "runner.lock"
 LOOK_EVERY = 0.1
 # A file server may show the result of a job that has ended a little later.
 RESULT_WITHIN = 5.0
-# Between two jobs a node stands idle for a moment: that is no news.
+# Between two jobs a node is idle for a moment, which is not worth reporting.
 NOTHING_RUNS_FOR = 5.0
-# What a job takes beside its run: starting, checking.
+# Time of a job in addition to its run: start and check.
 MARGIN = 600.0
 # Arrays of SLURM have at most 1,001 tasks unless a site says otherwise.
 LARGEST_ARRAY = 500
 CLEAR_WITHIN = 60.0
-# As any text does, it keeps the current directory off Python's path; by this text a job knows that we set it.
+# Any non-empty value keeps the current directory off Python's path; this value shows that we set it.
 SAFE_PATH = "gapline"
 
 
 @dataclass(frozen=True, slots=True)
 class InJob:
-    """Makes one call in a job."""
+    """Make one call in a job."""
 
     call: Callable[..., Any]
 
     def __call__(self, *arguments: Any) -> Any:
-        """Return what the call returns; an error that says what to do travels as a value, as itself."""
+        """Return the result of the call; a `GaplineError` is returned as a value, to keep its class and hint."""
         from submitit.core.utils import UncompletedJobError
 
-        # It was for the processes that started us; a solver of the study finds the files beside it.
+        # It was meant for the processes that started us; a solver of the study must find the files next to it.
         if os.environ.get("PYTHONSAFEPATH") == SAFE_PATH:
             del os.environ["PYTHONSAFEPATH"]
         try:
@@ -56,29 +56,29 @@ class InJob:
         except GaplineError as error:
             return error
         except (WorkerLostError, UncompletedJobError) as error:
-            # The batch system ends this job: no result, so that what it says about the job counts, and a requeue too.
+            # The batch system ends this job: exit without a result, so that its own state, or a requeue, counts.
             raise SystemExit(f"no result: {error}") from None
 
 
 class JobFuture(Future[Any]):
-    """A future whose job can be called back as long as it waits in the queue."""
+    """A future whose job can be cancelled as long as it waits in the queue."""
 
     job: Any = None
     is_unwanted = False
 
     def cancel(self) -> bool:
-        """Cancel what was not sent yet; a job is asked back, and whether it had begun is known only later."""
+        """Cancel a call that was not sent yet; for a sent job, only request it, because it may have begun."""
         self.is_unwanted = True
         return super().cancel()
 
 
 class SubmititExecutor(Executor):
-    """A `concurrent.futures.Executor` over one of submitit; calls that arrive together go out as one job array."""
+    """A `concurrent.futures.Executor` over one of submitit; simultaneous calls are sent as one job array."""
 
     def __init__(self, inner: Any, cluster: str, queue: SlurmQueue | None, say: Callable[[str], None]) -> None:
         self._inner = inner
         self._cluster = cluster
-        # submitit asks `sacct`, which sites without accounting do not have, and prints a warning each time.
+        # submitit uses `sacct`, which fails on sites without accounting and prints a warning each time.
         self._queue = queue
         self._say = say
         self._said: str | None = None
@@ -92,14 +92,14 @@ class SubmititExecutor(Executor):
         self._thread.start()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any) -> JobFuture:  # type: ignore[override]
-        """Send a call to the queue, with the others of this moment."""
+        """Send a call to the queue, together with other calls of the same moment."""
         future = JobFuture()
         with self._lock:
             self._waiting.append((future, InJob(fn), args))
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002  jobs that run end by the heartbeat
-        """Look after the jobs no more; those that still wait are called back."""
+        """Stop watching the jobs, and cancel those that still wait."""
         self._closed.set()
         if wait:
             self._thread.join()
@@ -107,7 +107,7 @@ class SubmititExecutor(Executor):
                 self._queue.cancel([future.job.job_id for future in self._jobs], waiting_only=True)
 
     def abandon(self) -> None:
-        """End the jobs that are out, of which nobody wants to hear any more, whether they wait or run."""
+        """Cancel all jobs, waiting or running, because their results are not needed any more."""
         with self._lock:
             for future, _, _ in self._waiting:
                 future.cancel()
@@ -120,11 +120,11 @@ class SubmititExecutor(Executor):
             job.cancel(check=False)
         deadline = time.monotonic() + CLEAR_WITHIN
         while time.monotonic() < deadline and not all(job.done() for job in jobs):
-            # Polled: nobody tells when a job has ended.
+            # Polled: there is no notification when a job ends.
             time.sleep(LOOK_EVERY)
 
     def standing(self) -> Standing:
-        """Return how many jobs run and wait, as the batch system said last."""
+        """Return how many jobs run and wait, according to the batch system's last answer."""
         states = [self._state(future.job) for future in list(self._jobs)]
         running = sum(state.is_running for state in states)
         return Standing(running, sum(not state.has_ended for state in states) - running)
@@ -148,7 +148,7 @@ class SubmititExecutor(Executor):
         for first in range(0, len(batch), LARGEST_ARRAY):
             part = batch[first : first + LARGEST_ARRAY]
             try:
-                # One submission for all spares the scheduler hundreds of calls.
+                # One submission for all of them saves the scheduler hundreds of calls.
                 with _safe_path(), self._inner.batch(allow_implicit_submissions=False):
                     jobs = [self._inner.submit(fn, *args) for _, fn, args in part]
             except Exception as error:
@@ -165,12 +165,12 @@ class SubmititExecutor(Executor):
                 self._queue.expect_change()
 
     def _call_back(self) -> None:
-        """Ask for the jobs back that nobody wants any more, all in one call, and learn which of them had not begun."""
+        """Cancel unwanted jobs in one call, and find out which of them had not begun."""
         unwanted = [future for future in self._jobs if future.is_unwanted and future not in self._asked_back]
         if not unwanted:
             return
         self._asked_back.update(unwanted)
-        # One that runs ends by the heartbeat, which lets its supervisor write how; the batch system would not.
+        # A running job ends by the heartbeat, so that its supervisor can write the ending; `scancel` prevents that.
         if self._queue is not None:
             self._queue.cancel([future.job.job_id for future in unwanted], waiting_only=True)
             self._queue.look(now=True)
@@ -181,12 +181,12 @@ class SubmititExecutor(Executor):
                 self._drop(future, CalledBackError(f"job {future.job.job_id} was called back"))
 
     def _look(self, future: JobFuture) -> None:
-        """Hand on the outcome of a job that has ended."""
+        """Pass on the outcome of a job that has ended."""
         job = future.job
         found = job.paths.result_pickle.exists()
         state = self._state(job)
         if not found and not (state.has_ended if self._queue is not None else job.done()):
-            # A node that went down gives its jobs back to the queue: they may seem to have ended for a moment.
+            # When a node fails, its jobs return to the queue: they may seem to have ended for a moment.
             self._jobs[future] = None
             return
         ended = self._jobs[future] or time.monotonic()
@@ -203,7 +203,7 @@ class SubmititExecutor(Executor):
             self._drop(future)
             future.set_result(value)
         elif time.monotonic() - ended >= RESULT_WITHIN:
-            # A task of an array that is cancelled before it begins leaves the queue without a trace, and has no log.
+            # An array task that is cancelled before it begins leaves the queue without a trace and has no log.
             if state.name == CANCELLED or (state.name == FORGOTTEN and not job.paths.stdout.exists()):
                 self._drop(future, CalledBackError(f"job {job.job_id} was cancelled"))
                 return
@@ -220,7 +220,7 @@ class SubmititExecutor(Executor):
         return JobState(job.state.upper()) if self._queue is None else self._queue.state(job.job_id)
 
     def _tell(self) -> None:
-        """Say when jobs begin to run, when none has run for a while, and when the batch system says nothing."""
+        """Report when jobs begin to run, when none has run for a while, and when the batch system does not answer."""
         if self._queue is None or not self._jobs:
             return
         if self._queue.silence is not None:
@@ -243,7 +243,7 @@ class SubmititExecutor(Executor):
 
 
 def _last_line(error: Exception) -> str:
-    """Return what a command said of its failure, without the traceback around it."""
+    """Return the error message of a command, without the traceback around it."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return next((line for line in lines if "error:" in line), lines[-1] if lines else type(error).__name__)
 
@@ -259,7 +259,7 @@ def _last_words(job: Any) -> str:
 
 @contextmanager
 def _safe_path() -> Iterator[None]:
-    """Keep the current directory off the path of the processes that submitit starts here."""
+    """Keep the current directory off Python's path in the processes that submitit starts here."""
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = before or SAFE_PATH
     try:
@@ -282,9 +282,9 @@ def submitit_executor(
     jobs: int,
     say: Callable[[str], None] = lambda _: None,
 ) -> Iterator[SubmititExecutor]:
-    """Make an executor of a batch system by its name in submitit (slurm, oar, local); `options` are its parameters.
+    """Open an executor of a batch system by its name in submitit (slurm, oar, local); `options` are its parameters.
 
-    A job may take these seconds, threads and MB. Scripts and logs are in `jobs/RUNNER` until `remove_jobs`.
+    `seconds`, `threads` and `memory` (MB) bound a job. Scripts and logs stay in `jobs/RUNNER` until `remove_jobs`.
     """
     folder = study / JOBS / runner
     with _holding(folder), quiet_loggers("submitit"):
@@ -314,7 +314,7 @@ def _inner_executor(
         raise EnvironmentLacksError(
             f"--on {cluster}: expected submitit, got no such package", hint=f"pip install 'gapline[{extra}]'"
         ) from None
-    # -P: a job begins in the directory of the runner, whose files are not to be taken for modules.
+    # -P: a job starts in the directory of the runner, whose files must not be imported as modules.
     python = {f"{cluster}_python": f"{shlex.quote(sys.executable)} -P"} if cluster in ("slurm", "oar", "local") else {}
     try:
         inner = submitit.AutoExecutor(folder=folder / "%j", cluster=cluster, **python)
@@ -339,16 +339,16 @@ def _inner_executor(
 
 
 def _resources(cluster: str, threads: int, memory: int | None) -> dict[str, int]:
-    """Return cores and memory of a job in the words of its batch system; OAR gives memory with the cores."""
+    """Return cores and memory of a job as parameters of its batch system; OAR assigns memory with the cores."""
     if cluster == "oar":
         return {"oar_cores": threads}
-    # A solver that exceeds its limit is ours to stop: the job needs room for that.
+    # We stop a solver that exceeds its limit ourselves: the job needs some more memory for that.
     return {"cpus_per_task": threads} | ({} if memory is None else {"mem_gb": math.ceil(memory / 1000) + 1})
 
 
 @contextmanager
 def _holding(folder: Path) -> Iterator[None]:
-    """Hold the lock by which others see that the runner of these jobs lives."""
+    """Hold the lock that shows other processes that the runner of these jobs is alive."""
     folder.mkdir(parents=True, exist_ok=True)
     file = open_lock(folder / RUNNER_LOCK)
     try:
@@ -361,7 +361,7 @@ def _holding(folder: Path) -> Iterator[None]:
 
 
 def call_back_orphans(study: Path, queue: SlurmQueue, say: Callable[[str], None]) -> None:
-    """Call back the jobs of runners that were killed: nobody waits for them, and they would hold their cells."""
+    """Cancel the jobs of runners that were killed: nothing waits for them, and they would hold their cells."""
     for folder in sorted(path for path in (study / JOBS).iterdir() if path.is_dir()):
         file = open_lock(folder / RUNNER_LOCK)
         try:
@@ -381,10 +381,10 @@ def call_back_orphans(study: Path, queue: SlurmQueue, say: Callable[[str], None]
 
 
 def remove_jobs(study: Path, runner: str) -> None:
-    """Remove scripts and logs of jobs that ended well, and what is empty without them: all that counts is elsewhere."""
+    """Remove scripts and logs of jobs that ended well, and empty folders; all results are elsewhere."""
     shutil.rmtree(study / JOBS / runner, ignore_errors=True)
     # Another runner may have jobs of its own.
     with contextlib.suppress(OSError):
         (study / JOBS).rmdir()
-        # That of a study has its contract in it.
+        # Never removes a study, which contains its contract.
         study.rmdir()

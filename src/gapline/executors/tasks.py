@@ -1,4 +1,4 @@
-"""Tasks apart from this process, wherever `--on` says: what scoring, checking and importing are divided into."""
+"""Run the tasks of scoring, checking and importing outside this process, at the place that `--on` names."""
 
 import threading
 import uuid
@@ -23,15 +23,15 @@ from gapline.executors.worker_requirements import (
 from gapline.files.memory import given_memory, memory_budget
 from gapline.text import counted
 
-# Scripts and logs of jobs, beside the data, which is shared.
+# Scripts and logs of jobs, next to the data, which is on a shared file system.
 JOBS_FOLDER = ".gapline-jobs"
-# What a job of a batch system may take at most, in seconds; `slurm:time=MINUTES` says otherwise.
+# Time limit of a batch job in seconds, unless `slurm:time=MINUTES` is given.
 JOB_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class OpenWorkers:
-    """Workers that take tasks (`executors.Workers`), as long as the place that they are at is open."""
+    """Workers that take tasks (`executors.Workers`) as long as their place is open."""
 
     executor: Any
     demands: Demands
@@ -41,14 +41,14 @@ class OpenWorkers:
     progress: Callable[[int, int], None]
 
     def width(self) -> int:
-        """Return how many tasks are worked on at a time, as the place stands now."""
+        """Return how many tasks the place currently takes at a time."""
         return max(1, self.slots())
 
     def run(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
-        """Call `function(*task)` for every task; yield the number of the task and its result as they come.
+        """Call `function(*task)` for every task; yield the number of the task and its result as they finish.
 
-        In any order, each once: a task whose worker is lost is given to another one, a few times. An exception of a
-        task ends all and is raised here, and who reads on no more ends all too.
+        The order is arbitrary, and each task is yielded once: if its worker is lost, another one takes over, a few
+        times. An exception of a task ends all and is raised here; if the caller stops iterating, all end too.
         """
         done = 0
         if tasks:
@@ -66,7 +66,7 @@ class OpenWorkers:
                 self.executor.abandon()
 
     def results(self, function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
-        """Yield what comes of tasks, errors of ours as values (`ErrorResult`)."""
+        """Yield the results of tasks, with our own errors as values (`ErrorResult`)."""
         call = CheckedCall(function, self.demands, self.memory)
         more: dict[str, Any] = {"give_up": _give_up, "width": self.width, "say": self.say}
         return run_tasks(tasks, self.executor, call, stopping=lambda: False, **more)
@@ -85,14 +85,14 @@ def _give_up(_task: Any, error: Unfinished) -> ErrorResult:
 
 
 class TaskExecutor(ThreadPoolExecutor):
-    """Workers as a `concurrent.futures.Executor`, for whoever keeps count of tasks himself: a thread waits for each."""
+    """Workers as a `concurrent.futures.Executor`, for callers that manage the tasks: a thread waits for each."""
 
     def __init__(self, workers: OpenWorkers) -> None:
         super().__init__(workers.width(), "task")
         self._workers = workers
 
     def submit(self, fn: Callable[..., Any], /, *args: Any) -> Future[Any]:  # type: ignore[override]
-        """Send a call; its worker lost, it goes to another one, a few times."""
+        """Send a call; if its worker is lost, another one takes over, a few times."""
         return super().submit(lambda: _value_of(next(self._workers.results(fn, [args]))[1]))
 
 
@@ -104,30 +104,30 @@ def open_workers(
     say: Callable[[str], None] = lambda _text: None,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Iterator[OpenWorkers]:
-    """Open what `--on` names for tasks that can be pickled.
+    """Open the place that `--on` names for tasks that can be pickled.
 
     Parameters
     ----------
     place
-        `local:N`, `dask:ADDRESS`, `slurm`, `oar` or `submitit:NAME`, as typed or read.
+        `local:N`, `dask:ADDRESS`, `slurm`, `oar` or `submitit:NAME`, as text or parsed.
     paths
-        What every worker must see as it is seen here; tasks name files by their absolute paths.
+        Paths that must have the same content on every worker; tasks name files by their absolute paths.
     say
-        Is told of lost workers, and of a queue.
+        Called with messages on lost workers and on the queue.
     progress
-        Is called with how many tasks are done, and of how many.
+        Called with the number of tasks done, and their total.
 
     Raises
     ------
     EnvironmentLacksError
-        When the place cannot be opened, or a worker has another version or sees other data: nothing was done then.
+        If the place cannot be opened, or a worker has another version or other data; nothing has been done then.
     """
     place = place if isinstance(place, Place) else read_place(place)
     demands = Demands.of(Path(path) for path in paths)
     with ExitStack() as stack:
         executor, slots, memory = _open(place, demands, paths, say, stack)
         closing = threading.Event()
-        # Before the place is closed: that calls end then is no news.
+        # Before the place is closed: calls that end then are not worth reporting.
         stack.callback(closing.set)
         yield OpenWorkers(
             executor, demands, slots, memory, lambda text: None if closing.is_set() else say(text), progress
@@ -137,7 +137,7 @@ def open_workers(
 def _open(
     place: Place, demands: Demands, paths: Sequence[str | Path], say: Callable[[str], None], stack: ExitStack
 ) -> tuple[Any, Callable[[], int], int | None]:
-    """Return the executor of a place, how many tasks it takes, and how much memory each may use where we say it."""
+    """Return the executor of a place, its number of slots, and the memory limit of a task if we set it."""
     if place.kind == "local":
         from gapline.executors.local_processes import ProcessesExecutor
 

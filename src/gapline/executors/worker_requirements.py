@@ -1,6 +1,6 @@
-"""A call as it is carried to a worker: what it asks of whoever takes it, and how its errors come back.
+"""A call that is sent to a worker: its requirements on the worker, and the return of its errors.
 
-Little is imported here: a process starts with it before it knows how many cores it has.
+This module imports little: a new process loads it before it knows how many cores it has.
 """
 
 import hashlib
@@ -20,40 +20,40 @@ NOTHING_DONE = "nothing was done; every worker needs this version of gapline and
 
 
 class WorkerLostError(Exception):
-    """The worker that had a cell or a task is gone; it may be given to another one."""
+    """The worker of a cell or a task is gone; another worker may take over."""
 
 
 class CalledBackError(Exception):
-    """Somebody called a job back; it is for people to send it again."""
+    """A job was cancelled from outside; only the user may decide to send it again."""
 
 
 def call_pickled(message: bytes) -> Any:
-    """Make the call that was pickled: function, arguments, arguments by name."""
+    """Make the pickled call: function, arguments, keyword arguments."""
     function, args, kwargs = pickle.loads(message)
     return function(*args, **kwargs)
 
 
 class ErrorResult(NamedTuple):
-    """An error of ours on its way back: as a value it arrives whole, whatever a cluster does with exceptions."""
+    """An error of gapline as a value, so that it arrives complete on any cluster."""
 
     error: GaplineError
 
 
 @dataclass(frozen=True, slots=True)
 class Demands:
-    """What a worker must be and see: this version of gapline, and each path as it looks here."""
+    """Requirements on a worker: this version of gapline, and the same content of each path as here."""
 
     version: str
     sights: tuple[tuple[str, str], ...]
 
     @classmethod
     def of(cls, paths: Iterable[Path]) -> Self:
-        """Ask for what is seen here."""
+        """Return the requirements for some paths, as seen on this machine."""
         whole = [Path(path).absolute() for path in paths]
         return cls(VERSION, tuple((str(path), describe_path(path)) for path in whole))
 
     def problems(self) -> list[str]:
-        """Say what is not met where this is called."""
+        """Return the requirements that are not met where this is called."""
         found = [] if self.version == VERSION else [f"expected gapline {self.version}, got {VERSION}"]
         for path, expected in self.sights:
             got = describe_path(Path(path))
@@ -63,7 +63,7 @@ class Demands:
 
 
 def describe_path(path: Path) -> str:
-    """Say what shows that a path leads to the same data on two machines, without reading all of it."""
+    """Describe a path so that the same data on two machines gives the same text, without reading all of it."""
     if not path.is_dir():
         try:
             return f"a file of {path.stat().st_size:,} bytes"
@@ -87,22 +87,22 @@ def _columns(folder: Path) -> list[Path]:
     return [*folder.glob("*.npy"), *folder.glob("part-*/*.npy")]
 
 
-# What this process was found to meet: nobody is asked twice.
+# The requirements that this process is known to meet: they are checked once.
 _met: set[Demands] = set()
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedCall:
-    """Calls a function where it is called itself, after a look at whether that is the place for it."""
+    """Call a function after checking the requirements on the worker where it runs."""
 
     function: Callable[..., Any]
     demands: Demands
     memory: int | None = None
 
     def __call__(self, task: tuple[Any, ...]) -> Any:
-        """Return what the function returns, or what it raised of ours."""
+        """Return the function's result, or a `GaplineError` that it raised, as a value."""
         try:
-            # Also on a worker that came after all were asked.
+            # Checked here too, for workers that joined after all were asked.
             if self.demands not in _met:
                 if problems := self.demands.problems():
                     raise EnvironmentLacksError(f"{platform.node()}: {'; '.join(problems)}", hint=NOTHING_DONE)

@@ -1,1 +1,1 @@
-"""One file format in one room: what a run said, what checkers said of it, and what was planned."""
+"""Read and write the journals of runs, the verdicts on them and the register of plans."""

@@ -16,12 +16,12 @@ from gapline.journal.records import Order
 from gapline.text import counted
 
 _ATTEMPT = re.compile(r"attempt-(?!0+$)([0-9]{3,})")
-# With its events, or without them where nobody asks for them.
+# An attempt with its events, or without them if the caller does not need them.
 Attempt = TypeVar("Attempt", bound=Outcome)
 
 
 class Superseded(StrEnum):
-    """Why an attempt does not count where another one does."""
+    """Why an attempt does not count although another one does."""
 
     CUT_SHORT = "cut short"
     CHANGED = "changed after it was written"
@@ -38,44 +38,44 @@ class CellRecord(Generic[Attempt]):
     counting: Attempt | None = field(init=False)
 
     def __post_init__(self) -> None:
-        # Once: everything else that is asked of a cell asks for it.
+        # Computed once: the other properties use it.
         self.counting = counting_of(self.attempts)
 
     @property
     def order(self) -> Order | None:
-        """What was to be done: the order of the attempt that counts, else of the last one that was begun."""
+        """The order of the attempt that counts, otherwise of the last attempt with one."""
         begun = [journal.order for journal in self.attempts if journal.order is not None]
         return self.counting.order if self.counting is not None else begun[-1] if begun else None
 
     @property
     def key(self) -> RunKey | None:
-        """Which run it was to be."""
+        """The run that the order names."""
         return None if self.order is None else RunKey(self.order.arm, self.order.instance, self.order.seed)
 
     @property
     def is_copy(self) -> bool:
-        """Whether its run has a directory of its own beside this one, as `cp -r` leaves it."""
+        """Whether the directory is a copy (`cp -r`): the run's own directory exists next to it."""
         own = None if self.key is None else self.directory.with_name(slug(self.key))
         return own is not None and own.name != self.directory.name and own.is_dir()
 
     @property
     def superseded(self) -> Counter[str]:
-        """The attempts beside the one that counts, by why they do not; none where none counts."""
+        """Count the attempts that do not count by reason; empty if no attempt counts."""
         counting = self.counting
         others = [] if counting is None else [journal for journal in self.attempts if journal is not counting]
         return Counter(_why_superseded(journal).value for journal in others)
 
     @property
     def interrupted(self) -> bool:
-        """Whether attempts were begun and none is whole."""
+        """Whether there are attempts but none is whole."""
         return self.counting is None and self.order is not None
 
 
 def counting_of(attempts: list[Attempt]) -> Attempt | None:
-    """Return the first whole attempt that nothing disturbed, else the first whole one, else none.
+    """Return the first whole undisturbed attempt, otherwise the first whole attempt, otherwise None.
 
-    Nobody may choose the best of several: what decides is how they were measured, never what they found. An attempt
-    that was cut short, or changed afterwards, is evidence and not a run: it never counts.
+    The choice depends on how an attempt was measured, never on its result: the best of several must not be
+    picked. An attempt that was cut short or changed afterwards is evidence, not a run, and never counts.
     """
     whole = [journal for journal in attempts if journal.state is JournalState.WHOLE]
     for journal in whole:
@@ -93,7 +93,7 @@ def _why_superseded(journal: Outcome) -> Superseded:
 
 
 def superseded_words(because: Mapping[str, int]) -> str:
-    """Count superseded attempts in words, by why they do not count.
+    """Summarise in words how many attempts were superseded, and why.
 
     >>> superseded_words({"cut short": 2, "disturbed by others": 1})
     '3 attempts superseded by the one that counts: 2 cut short, 1 disturbed by others'
@@ -103,8 +103,8 @@ def superseded_words(because: Mapping[str, int]) -> str:
 
 
 def attempts_of(cell: Path) -> list[Path]:
-    """Return the attempt directories of a cell in their order; `attempt-001.bak` is none."""
-    # Not by a pattern: a study has as many of these folders as it has runs.
+    """Return the attempt directories of a cell in order; a name such as `attempt-001.bak` is ignored."""
+    # `scandir` is faster than a glob, and a study has as many of these folders as it has runs.
     try:
         with os.scandir(cell) as entries:
             names = [entry.name for entry in entries if is_attempt(entry.name) and entry.is_dir()]
@@ -114,23 +114,23 @@ def attempts_of(cell: Path) -> list[Path]:
 
 
 def is_attempt(name: str) -> bool:
-    """Say whether a directory in that of a cell is an attempt, by its name."""
+    """Whether a directory of this name inside a cell is an attempt."""
     return _ATTEMPT.fullmatch(name) is not None
 
 
 def attempt_number(attempt: Path) -> int:
-    """Return the number of an attempt directory; 0 for a name that is not ours."""
+    """Return the number of an attempt directory; 0 if the name is not that of an attempt."""
     named = _ATTEMPT.fullmatch(attempt.name)
     return int(named.group(1)) if named else 0
 
 
 def cells_of(study: Path) -> list[Path]:
-    """Return the cell directories of a study: those with attempts in them."""
+    """Return the cell directories of a study: the folders of its journal that contain attempts."""
     return [path for path in folders_of(study) if attempts_of(path)]
 
 
 def folders_of(study: Path) -> list[Path]:
-    """Return the directories in the journal of a study, whatever is in them."""
+    """Return all directories in the journal of a study."""
     try:
         with os.scandir(study / JOURNALS) as entries:
             names = [entry.name for entry in entries if entry.is_dir()]

@@ -35,7 +35,7 @@ NO_SOLUTION = "no solution to check"
 
 @dataclass(slots=True)
 class Tally:
-    """What is beside the runs that count: nothing of it is a line that could not be read, each has its own name."""
+    """Cells, attempts and files of a study that are not runs of the campaign; none of them counts as unreadable."""
 
     strays: list[str] = field(default_factory=list)
     interrupted: list[RunKey] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Tally:
     unsealed: int = 0
 
     def take(self, key: RunKey, record: CellRecord[Attempt]) -> None:
-        """Count what a cell has beside the attempt that counts."""
+        """Count the attempts of a cell other than the one that counts."""
         self.superseded.update(record.superseded)
         self.changed += [attempt.corruption for attempt in record.attempts if attempt.corruption is not None]
         self.left_behind[key] += sum(attempt.left_behind for attempt in record.attempts)
@@ -57,7 +57,7 @@ class Tally:
             self.over_cap[key] += record.counting.over_cap
 
     def notes(self, study: Path) -> list[str]:
-        """Say each thing in a line, those that there are."""
+        """Return one line for each kind of finding; none for a kind without findings."""
         found = []
         if self.running:
             named = listing(map(str, sorted(self.running)))
@@ -88,11 +88,11 @@ class Tally:
 
 @dataclass(slots=True)
 class StudySurvey:
-    """What a study has, before any of its journals is read again: its cells, and what holds for all of them.
+    """The cells of a study and what applies to all of them, collected before any journal is read again.
 
-    `marks` are those of the attempts of each cell, by its name, None for an attempt that is not known; `asked` is
-    whether a checker was asked for by name, `named` the one that the contract names, `maximised` the instances of which
-    it says so. `running` are the names of the cells that somebody works on: they are counted, and read another time.
+    `marks` holds the marks of each cell's attempts by cell name, None for an unknown attempt; `asked` is whether the
+    caller named a checker, `named` the checker of the contract, `maximised` the instances that the contract maximises.
+    `running` holds the names of the cells whose run is under way: they are counted, but not read.
     """
 
     study: Path
@@ -113,7 +113,7 @@ Reuse = Callable[[str, list[str | None], Outcome], RunTrace | None]
 def read_study(study: Path, *, checker: str | None = None) -> Campaign:
     """Read the journals of a study, with the verdicts of one checker version: the contract's, or that of `checker`.
 
-    A cell without a whole attempt is no run: it stands in `Campaign.interrupted`.
+    A cell without a whole attempt is not a run: it is listed in `Campaign.interrupted`.
     """
     index = Index(study, keep=False)
     return build_campaign(survey_study(study, index, checker=checker), index)
@@ -122,7 +122,7 @@ def read_study(study: Path, *, checker: str | None = None) -> Campaign:
 def survey_study(
     study: Path, index: Index, *, checker: str | None = None, running: frozenset[str] = frozenset()
 ) -> StudySurvey:
-    """Look at the cells of a study and at who judged them; `running` are the names of those under way."""
+    """List the cells of a study and find its checkers; `running` holds the names of the cells under way."""
     marks: dict[str, list[str | None]] = {}
 
     def look(attempt: Path) -> list[VerdictFacts]:
@@ -138,9 +138,10 @@ def survey_study(
 
 
 def build_campaign(survey: StudySurvey, index: Index, *, reuse: Reuse = lambda *_: None) -> Campaign:
-    """Make the campaign of a study; `reuse` gives the run of a cell that need not be read, by name and marks.
+    """Build the campaign of a study.
 
-    The marks of the survey become those of what was read.
+    `reuse` takes the name and the marks of a cell and returns its run if the journals need not be read again. The marks
+    of the survey are replaced by those of the files that were read.
     """
     study = survey.study
     traces: list[RunTrace] = []
@@ -149,11 +150,11 @@ def build_campaign(survey: StudySurvey, index: Index, *, reuse: Reuse = lambda *
 
     def take(cell: Path) -> None:
         if cell.name in survey.running:
-            # A journal that grows would look torn, and one whose candidates are being checked would look unchecked.
+            # A growing journal would look torn, and candidates that are being checked would look unchecked.
             if (under_way := claimed_run(cell)) is not None:
                 tally.running.append(under_way)
             return
-        # One cell at a time: its journals are let go of before the next, and of its solutions only a digest is kept.
+        # One cell at a time, to save memory: its journals are released first, of solutions only a digest stays.
         seen, record, trace = _read_cell(cell, index, reuse)
         survey.marks[cell.name] = [one.mark for one in seen]
         journal, order, key = record.counting, record.order, record.key
@@ -168,7 +169,7 @@ def build_campaign(survey: StudySurvey, index: Index, *, reuse: Reuse = lambda *
         if journal is None:
             return
         stored = next(one.verdicts for one in seen if one.outcome is journal)
-        # One checker version for the whole campaign: verdicts of two are never mixed.
+        # One checker version for the whole campaign: verdicts of two versions are never mixed.
         verdicts = verdicts_of(stored, lambda head: head.judge == survey.judge)
         tally.unsealed += verdicts is not None and not verdicts.sealed
         problems.extend(f"{key}: {problem}" for one in stored for problem in one.problems())
@@ -197,7 +198,7 @@ def build_campaign(survey: StudySurvey, index: Index, *, reuse: Reuse = lambda *
 
 
 def _read_cell(cell: Path, index: Index, reuse: Reuse) -> tuple[list[Seen], CellRecord[Outcome], RunTrace | None]:
-    """Return the attempts at a cell, and its run where that need not be read; else the attempts have their events."""
+    """Return the attempts at a cell and its run if `reuse` has it; otherwise read the attempts with their events."""
     attempts = attempts_of(cell)
     seen = [index.read(attempt) for attempt in attempts]
     record = CellRecord(cell, [one.outcome for one in seen])
@@ -219,7 +220,7 @@ def campaign_of_journals(
     notes: Sequence[str] = (),
     facts: dict[str, str] | None = None,
 ) -> Campaign:
-    """Make a campaign of the runs that count, with what is beside them."""
+    """Build a campaign from the runs that count, and add the tally to its diagnostics."""
     tally = tally or Tally()
     _make_uniform(traces)
     campaign = campaign_from_traces(traces, sources=[source], facts=facts or {}, problems=problems, notes=notes)
@@ -236,8 +237,8 @@ def campaign_of_journals(
 
 
 def _from_contract(study: Path) -> tuple[str | None, frozenset[str]]:
-    """Return the checker that the contract names, and the instances that it maximises."""
-    # The contract brings pydantic, which journals without one do not need.
+    """Return the checker that the contract names and the instances that it maximises."""
+    # Imported here because the contract needs pydantic, which journals without a contract do not.
     from gapline.contract.study_file import load_contract
 
     if not (study / CONTRACT_FILE).is_file():
@@ -247,8 +248,8 @@ def _from_contract(study: Path) -> tuple[str | None, frozenset[str]]:
 
 
 def _make_uniform(traces: list[RunTrace]) -> None:
-    """Turn carried values into text where arms disagree on the type of an option, so that they fit one column."""
-    # One arm may call an option 5 and another one 'auto'.
+    """Convert carried values to text where arms disagree on the type of an option, so that they fit one column."""
+    # One arm may set an option to 5 and another to 'auto'.
     kinds: dict[str, set[type]] = {}
     for name, value in (item for trace in traces for item in trace.carried.items() if item[1] is not None):
         kinds.setdefault(name, set()).add(type(value))
@@ -260,7 +261,7 @@ def _make_uniform(traces: list[RunTrace]) -> None:
 
 
 def _machine_class(facts: Mapping[str, str]) -> str | None:
-    """Name the class of machine in one line; scores of two classes are not silently compared."""
+    """Describe the class of machine in one line, so that scores of two classes are not compared silently."""
     words = [facts.get("processor"), f"{facts['cores']} cores" if "cores" in facts else None, facts.get("memory")]
     return ", ".join(word for word in words if word) or None
 
@@ -268,13 +269,13 @@ def _machine_class(facts: Mapping[str, str]) -> str | None:
 def trace_of(
     journal: Journal, verdicts: Verdicts | None, *, attempts: int, asked: bool, maximised: bool, digest: bool = True
 ) -> RunTrace:
-    """Return the run of a journal; `asked` where a checker was asked for by name.
+    """Return the run of a journal; `asked` is whether the caller named a checker.
 
-    Without `digest` its best solution is not read.
+    Without `digest` the best solution is not read.
     """
     order, events = journal.order, journal.events
     assert order is not None
-    # A checker that is asked for by name vouches also where the contract takes the solver's word.
+    # A checker that the caller names also decides where the contract trusts the solver.
     by_checker = asked or order.carried.get("validation") == "checker"
 
     def numbers(name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -285,7 +286,7 @@ def trace_of(
     best = _best_digest(events, time, -objective if maximised else objective, code, order.horizon) if digest else None
     trace = trace_without_events(journal, attempts=attempts, asked=asked, best=best)
     trace.time, trace.objective, trace.verdict, trace.claimed = time, objective, code, numbers("objective")
-    # A list of nothing for each of a million events is worth leaving out.
+    # Leave the column out if it is empty: a run may have a million events.
     trace.reason = reasons if any(reasons) else None
     for name in SOMETIMES:
         if events.states(name) and np.isfinite(column := numbers(name)).any():
@@ -294,7 +295,7 @@ def trace_of(
 
 
 def trace_without_events(journal: Outcome, *, attempts: int, asked: bool, best: str | None) -> RunTrace:
-    """Return the run of an attempt, its events left to be put in; `best` is the digest of its best solution."""
+    """Return the run of an attempt without its events; `best` is the digest of its best solution."""
     order, ending = journal.order, journal.ending
     assert order is not None
     carried: dict[str, Any] = dict(order.carried) | ({"validation": "checker"} if asked else {})
@@ -303,9 +304,9 @@ def trace_without_events(journal: Outcome, *, attempts: int, asked: bool, best: 
         "clock": "wall",
         "started": ending.started if ending is not None and ending.started else None,
         "solver_version": journal.version,
-        # What the contract or the adapter states of the arm goes before what the solver prints.
+        # A value from the contract or the adapter takes precedence over the one that the solver prints.
         **({} if not journal.model or "simplified_model" in carried else {"simplified_model": journal.model}),
-        # No column where nobody claims anything: the digest of older campaigns stays what it was.
+        # No column without a claim, so that the digests of older campaigns do not change.
         **({} if journal.claim is None else {"claim": journal.claim}),
         **journal.resolutions,
         **{name: getattr(ending, name, None) for name in _FROM_ENDING},
@@ -338,7 +339,7 @@ def _judge(
     *,
     by_checker: bool,
 ) -> NDArray[np.uint8]:
-    """Return verdicts; objectives and reasons become those of the checker where it judged."""
+    """Return the verdict codes; where the checker judged, objectives and reasons are replaced by the checker's."""
     candidate = np.array(events.is_candidate, np.bool_)
     waiting = candidate & np.array([not reason for reason in reasons], np.bool_)
     code = np.where(candidate, np.uint8(VerdictCode.INVALID), np.uint8(VerdictCode.BOUND))
@@ -347,7 +348,7 @@ def _judge(
         return code
     solved, judged = np.array(events.places) >= 0, {} if verdicts is None else verdicts.by_sequence
     for place in np.flatnonzero(waiting & ~solved).tolist():
-        # No checker will ever be able to judge it, so it does not wait for one.
+        # No checker can ever judge it, so it must not count as unchecked.
         reasons[place] = NO_SOLUTION
     for place in np.flatnonzero(waiting & solved).tolist():
         verdict = judged.get(events.sequences[place])
@@ -356,23 +357,23 @@ def _judge(
             continue
         code[place] = VerdictCode(verdict.valid)
         objective[place] = objective[place] if verdict.objective is None else verdict.objective
-        # A campaign counts kinds of reasons; which route or customer it was stays with the verdict.
+        # A campaign counts kinds of reasons; details such as the route or customer stay in the verdict file.
         reasons[place] = "" if verdict.valid else (verdict.reason or "rejected by the checker").partition(":")[0]
     return code
 
 
 def _best_digest(events: CapturedEvents, time: Any, objective: Any, verdict: Any, horizon: float) -> str | None:
-    """Return the digest of the best valid solution inside the horizon, the least one; of equals the earlier."""
+    """Return the digest of the best valid solution within the horizon (lowest objective, the earliest of ties)."""
     usable = (verdict == VerdictCode.VALID) & (time <= horizon) & np.isfinite(objective)
     if not usable.any():
         return None
-    # argmin takes the first of equals, which is the earliest.
+    # argmin returns the first of equal values, which is the earliest.
     best = int(np.argmin(np.where(usable, objective, np.inf)))
     return solution_digest(events[best].solution)
 
 
 def solution_digest(solution: bytes | None) -> str | None:
-    """Return the sha256 of a solution's canonical JSON (RFC 8785); of its bytes where it has no canonical form."""
+    """Return the sha256 of a solution's canonical JSON (RFC 8785), or of its bytes if it has no canonical form."""
     import rfc8785
 
     if solution is None:

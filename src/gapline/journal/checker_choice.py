@@ -1,4 +1,4 @@
-"""Whose verdicts count: those of the contract's checker, or of the one that is asked for; two are never mixed."""
+"""Choose the checker whose verdicts count: the contract's or the one the user names; two are never mixed."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -13,16 +13,16 @@ Look = Callable[[Path], Sequence[VerdictFacts]]
 
 
 def find_judges(cells: Iterable[Path], *, look: Look = scan_verdicts) -> list[Judge]:
-    """Return who judged cells: first the one that judged most of them to the end, then most at all, then last.
+    """Return the checkers of some cells: those that finished most cells first, then by cells judged, then latest.
 
-    `look` returns the verdict files of an attempt. A checker that fails leaves candidates without a verdict: however
-    often it was asked, it does not come first.
+    `look` returns the verdict files of an attempt. A checker that fails leaves candidates without a verdict, so running
+    it often does not move it to the front.
     """
     votes: list[dict[Judge, tuple[bool, str]]] = []
     damaged: list[tuple[dict[Judge, tuple[bool, str]], str]] = []
     wrote: dict[str, Judge] = {}
     for cell in cells:
-        # One vote per cell: a cell with many attempts must not decide for the others.
+        # One vote per cell: a cell with many attempts must not outweigh the others.
         mine: dict[Judge, tuple[bool, str]] = {}
         votes.append(mine)
         for verdicts in (one for attempt in attempts_of(cell) for one in look(attempt)):
@@ -34,7 +34,7 @@ def find_judges(cells: Iterable[Path], *, look: Look = scan_verdicts) -> list[Ju
             whole, last = mine.get(judge, (False, ""))
             mine[judge] = (whole or not verdicts.unchecked, max(last, verdicts.head.checked))
     for mine, name in damaged:
-        # A damaged file still has its name: damage in one run decides nothing for the others.
+        # A damaged file still has its name, so that damage in one run does not change the choice for the others.
         if name in wrote:
             mine.setdefault(wrote[name], (True, ""))
     rank: dict[Judge, tuple[int, int, str]] = {}
@@ -46,16 +46,16 @@ def find_judges(cells: Iterable[Path], *, look: Look = scan_verdicts) -> list[Ju
 
 
 def choose_judge(judges: Sequence[Judge], *, contract: str | None, wanted: str | None = None) -> Judge | None:
-    """Return whose verdicts count, None where the contract's checker judged nothing.
+    """Return the checker whose verdicts count; None if the contract's checker judged nothing.
 
     Parameters
     ----------
     judges
-        Who judged, as `find_judges` orders them: it decides between versions of one checker.
+        The checkers in the order of `find_judges`, which decides between versions of one checker.
     contract
-        The checker that the contract names; without a contract everybody may be it.
+        The checker that the contract names; None accepts any.
     wanted
-        The checker that was asked for instead: its name, its name with its version, or as a contract would name it.
+        The checker that the user names instead: its name, its name with version, or as in a contract.
 
     >>> judges = [Judge("mine", "2", "python:mine:check"), Judge("cvrp", "1", "cvrp")]
     >>> choose_judge(judges, contract="cvrp").label, choose_judge(judges, contract="cvrp", wanted="mine 2").label
@@ -72,14 +72,14 @@ def choose_judge(judges: Sequence[Judge], *, contract: str | None, wanted: str |
 
 
 def study_judge(study: Path, contract: str | None, index: Index) -> Judge | None:
-    """Return whose verdicts count in a study, by the checker that its contract names."""
+    """Return the checker whose verdicts count in a study, given the one that its contract names."""
     return choose_judge(
         find_judges(cells_of(study), look=lambda attempt: index.verdicts(attempt)[0]), contract=contract
     )
 
 
 def judge_notes(judges: Sequence[Judge], chosen: Judge | None, *, contract: str | None) -> list[str]:
-    """Say whose verdicts are left out, and why."""
+    """Report which checkers' verdicts are left out, and why."""
     others = [judge.label for judge in judges if judge != chosen]
     if not others:
         return []

@@ -1,8 +1,8 @@
-"""Who works on the cells of a study at this moment, seen without touching any of them.
+"""Find the cells of a study that a runner works on right now, without touching any of them.
 
-A runner holds a lock on the file `claim` of the cell that it works on. To try that lock is to hold it for a moment, in
-which a runner would find the cell taken: whoever only watches looks at the kernel's list of locks instead. Of runs on
-other machines that list says nothing; there the order of the attempt says by when it has to be over.
+A runner holds a lock on the file `claim` of its cell. Trying that lock would hold it for a moment, during which a
+runner would find the cell taken; observers therefore read the kernel's list of locks instead. That list does not
+contain runs on other machines: for those, the order of the attempt gives the time by which it must be over.
 """
 
 import contextlib
@@ -23,16 +23,17 @@ from gapline.journal.records import Order, read_order
 
 CLAIM_FILE = "claim"
 LOCKS = Path("/proc/locks")
-# A list of this length comes at once; of a longer one, so many more are read before a lock is said to be in none.
+# The kernel returns up to this length in one read; if the list is longer, it is read this many more times before a
+# lock counts as absent.
 PAGE, AGAIN = 2048, 3
-# A file server may show a change a minute late; a runner far away may take as long again to clear up.
+# A file server may show a change a minute late; a runner on another machine may need as long again to clean up.
 PATIENCE = 120.0
 
 Inode = tuple[int, int, int]
 
 
 class Claimant(msgspec.Struct, frozen=True):
-    """The process that claimed a cell last, as it wrote itself down; `runner` names a campaign on other machines."""
+    """The last process that claimed a cell, from the claim file; `runner` names a campaign on other machines."""
 
     host: str = ""
     process: int = 0
@@ -46,14 +47,14 @@ class Claimant(msgspec.Struct, frozen=True):
 
     @property
     def is_alive(self) -> bool | None:
-        """Whether it still is there; None where nobody here can tell."""
+        """Whether the process still exists; None if unknown on this machine."""
         if not self.is_local or self.began is None:
             return None
         return began(self.process) == self.began
 
 
 def read_claimant(cell: Path) -> Claimant | None:
-    """Return who claimed a cell last, None where nobody did or the claim cannot be read."""
+    """Return the last claimant of a cell; None if there is no claim or it cannot be read."""
     with contextlib.suppress(OSError, msgspec.MsgspecError):
         return msgspec.json.decode(read_regular(cell / CLAIM_FILE), type=Claimant)
     return None
@@ -62,8 +63,8 @@ def read_claimant(cell: Path) -> Claimant | None:
 class Locks:
     """The files of this machine with an exclusive lock, by device and inode, as the kernel lists them.
 
-    The list comes page by page. Where a lock is let go of between two pages, those behind it move up, and one of them
-    stands on neither: what is missing from a list of several pages is looked up in others before it is believed.
+    The kernel returns the list in pages. If a lock is released between two reads, the locks behind it move up, and one
+    of them may be missing from both pages: a lock missing from a long list is looked up again before it counts as free.
 
     >>> list(Locks("1: FLOCK ADVISORY WRITE 77 fe:00:5231 0 EOF\\n2: POSIX ADVISORY READ 1 00:1f:9 0 EOF"))
     [(254, 0, 5231)]
@@ -91,7 +92,7 @@ def _exclusive(text: str) -> set[Inode]:
     found = set()
     for line in text.splitlines():
         words = line.split()
-        # "->" marks one that waits for the lock.
+        # A line with "->" is a process that waits for the lock.
         if len(words) >= 6 and words[1] == "FLOCK" and words[3] == "WRITE":
             with contextlib.suppress(ValueError):
                 major, minor, inode = words[5].split(":")
@@ -100,7 +101,7 @@ def _exclusive(text: str) -> set[Inode]:
 
 
 def locked_inodes() -> Locks | None:
-    """Return the exclusive locks of this machine; None where the kernel lists none."""
+    """Return the exclusive locks of this machine; None if the kernel does not list them."""
     text = _listed()
     return None if text is None else Locks(text, _listed)
 
@@ -113,7 +114,7 @@ def _listed() -> str | None:
 
 
 def claim_inode(cell: Path) -> Inode | None:
-    """Return device and inode of the claim of a cell, None where it was never claimed."""
+    """Return device and inode of the claim of a cell; None if it was never claimed."""
     try:
         facts = (cell / CLAIM_FILE).stat()
     except OSError:
@@ -122,7 +123,7 @@ def claim_inode(cell: Path) -> Inode | None:
 
 
 def is_cell_running(cell: Path, locked: Container[Inode] | None) -> bool:
-    """Say whether somebody works on a cell, given the locks of this machine, without touching it."""
+    """Whether a runner works on a cell, given the locks of this machine; the cell is not touched."""
     inode = claim_inode(cell)
     if inode is None:
         return False
@@ -132,19 +133,19 @@ def is_cell_running(cell: Path, locked: Container[Inode] | None) -> bool:
     if claimant is None:
         return False
     if claimant.is_local:
-        # Where the kernel does not list its locks, the process that made the claim has to do.
+        # Without a list of locks, the process that made the claim decides.
         return locked is None and claimant.is_alive is True and not _has_ended(cell)
     return not _has_ended(cell) and not _is_overdue(cell)
 
 
 def running_cells(cells: Collection[Path]) -> frozenset[str]:
-    """Return the names of those cells that somebody works on at this moment."""
+    """Return the names of the cells that a runner works on right now."""
     locked = locked_inodes()
     return frozenset(cell.name for cell in cells if is_cell_running(cell, locked))
 
 
 def claimed_run(cell: Path) -> RunKey | None:
-    """Return which run a cell that somebody works on is of; None where nothing was ordered yet: it has not begun."""
+    """Return the run of a cell under way; None if it has no order yet, because the run has not begun."""
     for attempt in reversed(attempts_of(cell)):
         with contextlib.suppress(OSError, ValueError, msgspec.MsgspecError):
             order = read_order(attempt)
@@ -153,7 +154,7 @@ def claimed_run(cell: Path) -> RunKey | None:
 
 
 def _has_ended(cell: Path) -> bool:
-    """Say whether the last attempt at a cell says how it ended."""
+    """Whether the last attempt at a cell has an ending."""
     attempts = attempts_of(cell)
     if not attempts:
         return False
@@ -167,7 +168,7 @@ def _has_ended(cell: Path) -> bool:
 
 
 def _is_overdue(cell: Path) -> bool:
-    """Say whether the last attempt at a cell should have been over by now, however late we are told of it."""
+    """Whether the last attempt at a cell should have ended by now, even if the file system shows changes late."""
     attempts = attempts_of(cell)
     try:
         since = (attempts[-1] / ORDER_FILE if attempts else cell / CLAIM_FILE).stat().st_mtime
@@ -178,5 +179,5 @@ def _is_overdue(cell: Path) -> bool:
 
 
 def due_after(order: Order | None) -> float:
-    """Return how long after its order was written an attempt may show that it has ended."""
+    """Return how many seconds after its order was written an attempt may still show no ending."""
     return PATIENCE if order is None else order.horizon + order.grace + order.kill_after + PATIENCE

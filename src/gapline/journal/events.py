@@ -1,4 +1,4 @@
-"""The events of a journal: as its lines hold them, and as columns."""
+"""The events of a journal, as records of its lines and as columns."""
 
 import math
 from array import array
@@ -14,7 +14,7 @@ from gapline.errors import TraceError
 from gapline.files.open_file import open_regular
 from gapline.journal.records import Ending, Order
 
-# Columns of events that a run has where one of its events states a number.
+# Optional columns: a run has one if any of its events states such a number.
 SOMETIMES = ("bound", "primary", "secondary")
 
 
@@ -30,7 +30,7 @@ class Record(msgspec.Struct):
 
 
 class Said(msgspec.Struct):
-    """The fields of a solver's line that have a meaning; values stay as they were written."""
+    """The fields of a solver's line that gapline understands; values stay as they were written."""
 
     objective: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     solution: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
@@ -49,7 +49,7 @@ class Said(msgspec.Struct):
 class CapturedEvent:
     """One captured event: a candidate, or a bound alone (`is_candidate` false).
 
-    `reason` says why a candidate is rejected without asking a checker; `solution` is the JSON of its solution.
+    `reason` is why a candidate is rejected without a checker; `solution` is the JSON of its solution.
     """
 
     sequence: int
@@ -64,9 +64,9 @@ class CapturedEvent:
 
 
 class CapturedEvents(Sequence[CapturedEvent]):
-    """The events of a journal as columns: a tenth of the memory of as many objects; solutions stay in the file.
+    """The events of a journal as columns: a tenth of the memory of objects; solutions stay in the file.
 
-    `sequences` are the numbers of their lines; `places` are where those begin, -1 where an event has no solution.
+    `sequences` are the numbers of their lines; `places` are the offsets of those lines, -1 for events without solution.
     """
 
     def __init__(self, path: Path) -> None:
@@ -76,17 +76,17 @@ class CapturedEvents(Sequence[CapturedEvent]):
         self.places = array("q")
         self._reasons: dict[str, int] = {"": 0}
         self._names = [""]
-        # There are a handful of reasons for which a journal rejects a candidate itself.
+        # A byte is enough: there are only a handful of reasons for which a journal rejects a candidate itself.
         self._reason = array("B")
         self._has_solutions = False
 
     def add(self, event: CapturedEvent, place: int) -> None:
-        """Take an event whose line begins at a place of the file; of its solution only that there is one is kept."""
+        """Append an event whose line begins at offset `place`; of its solution, only the offset is kept."""
         self.sequences.append(event.sequence)
         self.is_candidate.append(event.is_candidate)
         for name in SOMETIMES:
             if name not in self._numbers and not math.isnan(getattr(event, name)):
-                # The first one: most journals have none, and a column of nothing takes as much as one of numbers.
+                # Created at the first value: most journals have none, and an empty column takes as much memory.
                 self._numbers[name] = array("d", [math.nan]) * (len(self) - 1)
         for name, column in self._numbers.items():
             column.append(getattr(event, name))
@@ -122,7 +122,7 @@ class CapturedEvents(Sequence[CapturedEvent]):
                 yield self._event(index, self._solution(index, stream))
 
     def keep(self, places: Sequence[int], bound: int | None) -> None:
-        """Forget all events but those at some places, and what the one at `bound` says of a bound."""
+        """Keep only the events at some places, and the bound of the event at `bound`."""
         aside = [] if bound is None or bound in places else [bound]
 
         def pick(column: "array[Any]") -> "array[Any]":
@@ -132,27 +132,27 @@ class CapturedEvents(Sequence[CapturedEvent]):
         self.places, self._reason = pick(self.places), pick(self._reason)
         self._numbers = {name: pick(column) for name, column in self._numbers.items()}
         if aside:
-            # No candidate any more: that one was counted.
+            # Only its bound is kept: the candidate was already counted.
             self.is_candidate[-1], self.places[-1], self._reason[-1] = 0, -1, 0
             for name in {*self._numbers} - {"time", "bound"}:
                 self._numbers[name][-1] = math.nan
 
     @property
     def reasons(self) -> list[str]:
-        """Why each candidate is rejected without asking a checker; empty where it is not."""
+        """Why each candidate is rejected without a checker; empty if it is not."""
         return [self._names[number] for number in self._reason]
 
     def states(self, name: str) -> bool:
-        """Say whether any event states a number of this name."""
+        """Whether any event states a number of this name."""
         return name in self._numbers
 
     def column(self, name: str) -> "array[float]":
-        """Return one of the numbers of all events: time, objective, bound, primary or secondary."""
+        """Return one number of all events: time, objective, bound, primary or secondary."""
         found = self._numbers.get(name)
         return array("d", [math.nan]) * len(self) if found is None else found
 
     def bare(self) -> Iterator[CapturedEvent]:
-        """Yield the events without reading their solutions: an empty one stands for each that there is."""
+        """Yield the events without reading their solutions; every existing solution is replaced by an empty one."""
         for index in range(len(self)):
             yield self._event(index, None if self.places[index] < 0 else b"")
 
@@ -166,7 +166,7 @@ class CapturedEvents(Sequence[CapturedEvent]):
         )
 
     def _opened(self) -> AbstractContextManager[BinaryIO | None]:
-        # A journal without solutions is not looked at again.
+        # A journal without solutions need not be opened again.
         return open_regular(self._path) if self._has_solutions else nullcontext()
 
     def _solution(self, index: int, stream: BinaryIO | None) -> bytes | None:
@@ -186,6 +186,6 @@ decode_said = msgspec.json.Decoder(Said).decode
 
 
 def present(raw: msgspec.Raw | msgspec.UnsetType) -> bytes | None:
-    """Return the JSON of a value, None where there is none or null."""
+    """Return the JSON of a value; None if it is missing or null."""
     value = bytes(raw) if isinstance(raw, msgspec.Raw) else b"null"
     return None if value == b"null" else value

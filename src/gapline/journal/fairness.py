@@ -1,4 +1,4 @@
-"""Was a run measured fairly: what the journal tells of its cores, its clock and its neighbours."""
+"""Fairness of the measurement: what the journal says of a run's cores, clock and neighbours."""
 
 import statistics
 from collections import Counter
@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 
 from gapline.journal.records import Ending, Order
 
-# Above this share of a run's cores used by others, the run's stamps are not those of a quiet machine. The system counts
-# in ticks of 10 ms and the supervisor works too, so a fraction of a second says nothing.
+# If other processes use more than this share of a run's cores, its time stamps are not those of a quiet machine. The
+# system counts in ticks of 10 ms and the supervisor works too, so a fraction of a second is not significant.
 NOISY_SHARE = 0.1
 NOISY_SECONDS = 0.3
-# Stamps of a quiet machine are a few milliseconds late.
+# On a quiet machine, stamps are a few milliseconds late.
 LATE = 0.02
 STALLED = 0.1
-# Below this the machine's own files on tmpfs are as large.
+# Below this, the files may be the machine's own files on tmpfs.
 MUCH_SHARED = 100_000_000
-# Processes, cores, memory and the number of processes.
+# The number of limits that the kernel can keep: processes, cores, memory and the number of processes.
 ALL_KEPT = 4
 
 SHARED_CORES = "shared cores"
@@ -31,22 +31,23 @@ Value = str | int | float | bool | None
 
 
 def is_noisy(foreign_share: float | None, elapsed: float) -> bool:
-    """Say whether others used a run's cores to an extent that shows in its stamps."""
+    """Whether other processes used enough of a run's cores to affect its time stamps."""
     return foreign_share is not None and foreign_share > NOISY_SHARE and foreign_share * elapsed > NOISY_SECONDS
 
 
 def disturbances(order: Order, ending: Ending) -> list[str]:
-    """Say what disturbed a run from outside; nothing that a solver does to itself is among it.
+    """Return what disturbed a run from outside; effects of the solver on itself are not included.
 
-    `shared cores`: others used more than a tenth of its cores. `loaded host`: it was not pinned, and there was more
-    work than cores when it began. `late stamps`: the supervisor, which stamps, was woken more than 20 ms late.
-    `slow disk`: the solver's output waited for the disk. `stopped supervisor`: somebody stopped it for a while.
+    `shared cores`: other processes used more than a tenth of its cores. `loaded host`: the run was not pinned, and the
+    load exceeded the number of cores when it began. `late stamps`: the supervisor, which takes the stamps, was woken
+    more than 20 ms late. `slow disk`: the solver's output waited for the disk. `stopped supervisor`: the supervisor was
+    stopped for a while.
     """
     found = []
     if is_noisy(ending.foreign_share, ending.elapsed):
         found.append(SHARED_CORES)
     cores = order.machine.get("cores", "")
-    # A pinned run is told by the share of its own cores; the load of the whole host would blame it for others.
+    # A pinned run is judged by the share of its own cores: the load of the host includes work on other cores.
     if not order.cpus and order.load is not None and cores.isdecimal() and order.load > int(cores):
         found.append(LOADED_HOST)
     if ending.jitter is not None and ending.jitter > LATE:
@@ -59,15 +60,15 @@ def disturbances(order: Order, ending: Ending) -> list[str]:
 
 
 def fairness_columns(order: Order, ending: Ending | None) -> dict[str, Value]:
-    """Return the columns of the runs table that say how a run was measured; null where nobody could tell."""
+    """Return the columns of the runs table that say how a run was measured; null if unknown."""
     columns: dict[str, Value] = {name: order.machine.get(name) for name in ("host", "governor", "boost")}
     columns |= {"cpus": ",".join(map(str, order.cpus)) or None, "load": order.load}
     if ending is None:
         return columns | dict.fromkeys(("cpu_share", "foreign_share", "overshoot", "jitter", "disturbed"))
-    # A run that was not pinned may use any core; its share is then of one core and can exceed 1.
+    # A run that was not pinned may use any core; its share is of one core and can exceed 1.
     width = max(1, len(order.cpus))
     if ending.limits:
-        # Not of runs from before anybody looked: the digest of older campaigns stays what it was.
+        # Older runs did not record these: without the columns, the digests of their campaigns do not change.
         columns |= {name: getattr(ending, name) for name in ("limits", "unpinned", "shared_memory")}
     return columns | {
         "cpu_share": round(ending.cpu_time / (ending.elapsed * width), 4) if ending.elapsed > 0 else None,
@@ -80,7 +81,7 @@ def fairness_columns(order: Order, ending: Ending | None) -> dict[str, Value]:
 
 @dataclass(slots=True)
 class Fairness:
-    """How the runs of a campaign were measured, taken together; numbers are None where no run tells.
+    """Summary of how the runs of a campaign were measured; numbers are None if no run has them.
 
     `cpu_share` is the median of CPU time over wall time and cores; the other numbers are the worst of all runs.
     """
@@ -102,12 +103,12 @@ class Fairness:
     shared_memory: float | None = None
 
     def document(self) -> dict[str, object]:
-        """Return it as JSON takes it."""
+        """Return the summary as a JSON object."""
         counters = {"reasons": dict(self.reasons), "limits": dict(self.limits)}
         return {name: getattr(self, name) for name in self.__slots__ if name not in counters} | counters
 
     def lines(self) -> list[str]:
-        """Say it in a few lines."""
+        """Return the summary as a few lines of text."""
         if not self.runs:
             return []
         where = f"{len(self.hosts)} hosts" if len(self.hosts) > 1 else "one host"
@@ -120,7 +121,7 @@ class Fairness:
         ]
 
     def disturbed_lines(self) -> list[str]:
-        """Say how many runs were disturbed, and how much at worst; nothing where none was."""
+        """Return how many runs were disturbed, and the worst values; empty if none was."""
         return self._disturbance_lines() if self.disturbed else []
 
     def _disturbance_lines(self) -> list[str]:
@@ -130,7 +131,7 @@ class Fairness:
             f"overshoot {self.overshoot:.3f} s" if self.overshoot is not None else "",
             f"stamps' jitter {1000 * self.jitter:.1f} ms" if self.jitter is not None else "",
         ]
-        # Of candidates `late` means after the horizon: to a reader a stamp is delayed, whatever the column says.
+        # For candidates, `late` means after the horizon: the text says "delayed" for stamps, unlike the column.
         words = {name: name.replace("late", "delayed") for name in self.reasons}
         reasons = ", ".join(f"{words[name]} {count}" for name, count in sorted(self.reasons.items()))
         return [
@@ -148,7 +149,7 @@ class Fairness:
 
 
 def who_kept(limits: str) -> str:
-    """Say who kept the limits of a run.
+    """Describe how the limits of a run were enforced.
 
     >>> who_kept("kernel: processes, memory")
     'kept by the kernel (cgroup v2: processes, memory), the rest by sampling ten times a second'
@@ -165,12 +166,12 @@ def _listed(values: list[str]) -> str:
 
 
 def summarise_fairness(rows: Iterable[Mapping[str, object]]) -> Fairness:
-    """Summarise rows that have the columns of `fairness_columns`, such as those of a campaign's runs table."""
+    """Summarise rows with the columns of `fairness_columns`, such as those of a campaign's runs table."""
     found = Fairness()
     shares: list[float] = []
     named: dict[str, set[str]] = {name: set() for name in ("host", "governor", "boost")}
     worst: dict[str, float] = {}
-    # Row by row: of a campaign of 100,000 runs, only what is summarised stays in memory.
+    # Row by row, so that for 100,000 runs only the summary stays in memory.
     for row in rows:
         found.runs += 1
         found.pinned += row.get("cpus") is not None

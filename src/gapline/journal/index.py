@@ -1,11 +1,11 @@
-"""What is known of attempts that were read before: `journal/index.jsonl`, so that a done run is not parsed again.
+"""The index of attempts that were read before, `journal/index.jsonl`, so that finished runs are not parsed again.
 
     {"at":"hgs_x_1_e40f34790c/attempt-001","by":"…","files":[["events.jsonl",…]],"order":{…},"ending":{…},…,"crc":"…"}
 
-A line per attempt, each sealed by itself; the last one on an attempt counts. It is believed as long as every file of
-the attempt has the size, the times (the one of the last change, which nobody can set, among them) and the inode under
-which it was read, and is read anew otherwise. Only attempts that have ended and verify are in it. It is no record: an
-index that is lost, damaged, torn or of another version costs time and nothing else.
+One line per attempt, each with its own checksum; the last line on an attempt counts. A line is valid as long as every
+file of the attempt still has the size, the times (including the time of the last change, which no program can set) and
+the inode that it had when it was read; otherwise the attempt is read again. Only attempts that have ended and verify
+are in the index. It is a cache: an index that is lost, damaged, torn or of another version costs only time.
 """
 
 import contextlib
@@ -31,10 +31,10 @@ from gapline.journal.read import JournalState, Outcome, read_journal
 from gapline.journal.records import Ending, Order
 from gapline.journal.verdicts import VerdictFacts, VerdictsHead, is_verdict_file, read_verdicts, scan_verdicts
 
-# A gapline that reads more out of the same journal must not believe what an older one read.
+# A newer gapline that reads more from a journal must not use the lines of an older one.
 BY = f"{VERSION}/2"
-# Two changes of a file inside one tick of the system's clock leave the same time: a file is believed to be the one that
-# was read only if it was left alone for longer than that before it was read.
+# Two changes of a file within one tick of the system's clock have the same time: a file counts as unchanged only if it
+# was left alone for longer than that before it was read.
 TICK = 0.02
 _BEGIN = b'{"at":"'
 _MOST_LINE = 1 << 24
@@ -43,7 +43,7 @@ _WASTE = 1000
 
 
 class FileFacts(NamedTuple):
-    """By which a file is known to be the one that was read: name, size, times in nanoseconds, inode."""
+    """The facts that identify the file that was read: name, size, times in nanoseconds, inode."""
 
     name: str
     size: int
@@ -61,7 +61,7 @@ class _SeenVerdicts(msgspec.Struct, array_like=True):
 
 
 class _Judged(msgspec.Struct):
-    """Of a line: what is needed to know whose verdicts there are."""
+    """The part of a line that says whose verdicts an attempt has."""
 
     at: str
     by: str
@@ -70,7 +70,7 @@ class _Judged(msgspec.Struct):
 
     @property
     def mark(self) -> str:
-        """A word that another attempt, or this one with another file, does not have."""
+        """A digest that no other attempt has, and that changes with any file of this one."""
         return hashlib.sha256(msgspec.json.encode([self.at, self.by, self.files])).hexdigest()[:32]
 
 
@@ -86,12 +86,12 @@ class _Line(_Judged, omit_defaults=True, kw_only=True):
     asked: int = 0
 
 
-# Of an outcome, what a line repeats.
+# The fields of an outcome that a line repeats.
 _REPEATED = ("order", "ending", "solver", "version", "model", "claim", "resolutions", "checksum", "asked")
 
 
 class Seen(NamedTuple):
-    """An attempt and its verdict files; `mark` names its state, None where the index cannot know it again."""
+    """An attempt and its verdict files; `mark` identifies its state, None if the index cannot recognise it again."""
 
     outcome: Outcome
     verdicts: list[VerdictFacts]
@@ -102,10 +102,10 @@ _Of = TypeVar("_Of", bound=_Judged)
 
 
 class Index:
-    """What is known of the attempts of a study; `parsed` counts the journals that had to be read.
+    """The index of a study's attempts; `parsed` counts the journals that had to be read.
 
-    One that is not opened knows nothing, and without `keep` it learns nothing either: everything is read. What one that
-    is `apart` learns is for another process to take over: it writes nothing.
+    An index that is not opened knows nothing, and without `keep` it learns nothing either: everything is read. An index
+    that is `apart` writes nothing: another process takes over what it learns.
     """
 
     def __init__(self, study: Path, *, keep: bool = True, apart: bool = False) -> None:
@@ -120,7 +120,7 @@ class Index:
         self.parsed = 0
 
     def open(self) -> None:
-        """Note where the line of each attempt is; what it says is looked at when it is asked for."""
+        """Note where the line of each attempt is; the lines are decoded on demand."""
         try:
             stream = open_regular(self._path)
         except OSError:
@@ -139,47 +139,47 @@ class Index:
             self._file.close()
 
     def read_cell(self, cell: Path) -> CellRecord[Outcome]:
-        """Return all attempts at a cell, read or known."""
+        """Return all attempts at a cell, from the index or read."""
         return CellRecord(cell, [self.read(attempt).outcome for attempt in attempts_of(cell)])
 
     def read(self, attempt: Path) -> Seen:
-        """Return what is known of an attempt, and read what is not; events are in it where its journal was read."""
+        """Return an attempt from the index, or read it; it has events only if its journal was read."""
         files, line = _facts(attempt), self._line(attempt, _Line)
         if line is None or files is None or not _same_journal(line.files, files):
             return self._read(attempt, files)
         known = Outcome(attempt / EVENTS_FILE, **{name: getattr(line, name) for name in _REPEATED})
         if line.files == files:
             return Seen(known, _verdicts(line, attempt), line.mark)
-        # Somebody judged it since: whatever the verdicts are, the journal is the one that was read.
+        # Only verdict files changed: the journal is still the one that was read.
         return self._note(attempt, _settled(files), known)
 
     def verdicts(self, attempt: Path) -> tuple[list[VerdictFacts], str | None]:
-        """Return the verdict files of an attempt without reading its journal, and its mark where it is known."""
+        """Return the verdict files of an attempt without reading its journal, and its mark if it is in the index."""
         line = self._line(attempt, _Judged)
         if line is not None and line.files == _facts(attempt):
             return _verdicts(line, attempt), line.mark
         return list(scan_verdicts(attempt)), None
 
     def read_anew(self, attempt: Path) -> Seen:
-        """Read an attempt whatever is known of it: damage below the file system changes no size and no time."""
+        """Read an attempt even if it is in the index: damage below the file system changes no size and no time."""
         seen = self._read(attempt, _facts(attempt))
         key = self._key(attempt)
         if seen.mark is None and (key in self._places or (self._apart and key)):
-            # A line that no files fit: what the one before said counts no more.
+            # A line without files never matches: it invalidates the line before it.
             self._add(key, _Judged(self._name(attempt), BY, []))
         return seen
 
     def learned(self) -> dict[bytes, bytes]:
-        """Return what was learned apart, for the process that keeps the index."""
+        """Return what this index learned, for the process that keeps the index."""
         return self._fresh
 
     def take_over(self, learned: dict[bytes, bytes]) -> None:
-        """Add what was learned apart."""
+        """Add the lines that another process learned."""
         for key, line in learned.items():
             self._keep_line(key, line)
 
     def save(self) -> None:
-        """Add what was read to the file; where it cannot be written, it is read again another time."""
+        """Append the new lines to the file; if it cannot be written, the attempts are read again next time."""
         fresh, self._fresh, self._waiting = self._fresh, {}, 0
         if not fresh:
             return
@@ -187,13 +187,13 @@ class Index:
             self._places.pop(key, None)
         with contextlib.suppress(OSError), locked(self._path) as file:
             size = os.fstat(file).st_size
-            # A writer that was killed may have left half a line: the next one begins on its own.
+            # A killed writer may have left half a line: start on a new one.
             torn = bool(size) and os.pread(file, 1, size - 1) != b"\n"
-            # Not synced: what a crash takes is read again.
+            # Not synced: attempts whose lines a crash loses are read again.
             os.write(file, b"\n" * torn + b"".join(fresh.values()))
 
     def tidy(self) -> None:
-        """Leave out the lines that later ones replaced, once they are most of the file."""
+        """Rewrite the file without replaced lines, once they are most of it."""
         if self.lines <= 2 * len(self._places) + _WASTE:
             return
 
@@ -202,7 +202,7 @@ class Index:
                 stream.write(now._bytes(key))
 
         with contextlib.suppress(OSError), locked(self._path), closing(Index(self._path.parent.parent)) as now:
-            # Under the lock and as it stands now: others may have added to it.
+            # Read again under the lock: other processes may have added lines.
             now.open()
             write_atomically(self._path, write)
 
@@ -212,7 +212,7 @@ class Index:
         return self._note(attempt, settled, read_journal(attempt))
 
     def _note(self, attempt: Path, files: list[FileFacts] | None, outcome: Outcome) -> Seen:
-        """Take an attempt into the index, if it has ended, verifies, and did not change while it was read."""
+        """Add an attempt to the index if it has ended, verifies, and did not change while it was read."""
         verdicts: list[VerdictFacts] = list(read_verdicts(outcome))
         sound = outcome.state is not JournalState.QUARANTINED and outcome.unordered is None and not outcome.torn
         if not sound or outcome.ending is None or outcome.order is None or any(one.damage for one in verdicts):
@@ -245,7 +245,7 @@ class Index:
         return f"{attempt.parent.name}/{attempt.name}"
 
     def _key(self, attempt: Path) -> bytes:
-        """Return the name of an attempt as it stands in a line; nothing for one that is no text."""
+        """Return the name of an attempt as in its line; empty if it cannot be encoded."""
         try:
             return msgspec.json.encode(self._name(attempt))[1:-1]
         except UnicodeEncodeError:
@@ -256,7 +256,7 @@ class Index:
         return os.pread(self._file.fileno(), size, place) if self._file is not None and size else b""
 
     def _line(self, attempt: Path, kind: type[_Of]) -> _Of | None:
-        """Return the line on an attempt, None where there is none that can be believed."""
+        """Return the line on an attempt; None if there is no valid one."""
         key = self._key(attempt)
         with contextlib.suppress(OSError, ValueError, msgspec.MsgspecError):
             data = self._fresh.get(key) or self._bytes(key)
@@ -267,7 +267,7 @@ class Index:
 
 @contextmanager
 def open_index(study: Path) -> Iterator[Index]:
-    """Open the index of a study, and save what was read meanwhile."""
+    """Open the index of a study, and save what was read in the meantime."""
     index = Index(study)
     index.open()
     try:
@@ -279,7 +279,7 @@ def open_index(study: Path) -> Iterator[Index]:
 
 
 def _facts(attempt: Path) -> list[FileFacts] | None:
-    """Return what the files of an attempt are known by; None where one of them is no file."""
+    """Return the facts of an attempt's files; None if one of them is not a regular file."""
     found = []
     try:
         with os.scandir(attempt) as entries:
@@ -296,10 +296,10 @@ def _facts(attempt: Path) -> list[FileFacts] | None:
 
 
 def _settled(files: list[FileFacts] | None) -> list[FileFacts] | None:
-    """Wait until a further change of the files would show in their times; None where that takes longer than a tick."""
+    """Wait until a further change of the files would show in their times; None if that takes longer than a tick."""
     wait = max((file.changed for file in files or ()), default=0) / 1e9 + TICK - time.time()
     if wait > TICK:
-        # Another clock than ours.
+        # The file system uses another clock than this machine.
         return None
     time.sleep(max(0.0, wait))
     return files

@@ -10,10 +10,10 @@ SCHEMA = "gapline.journal/1"
 RECORD_SCHEMA = "gapline.record/1"
 EVENTS_FILE = "events.jsonl"
 ORDER_FILE = "run.json"
-# What a solver printed beside its events, and what the checker printed on its standard error.
+# Output of the solver that is not an event, and the checker's standard error.
 OUTPUT_LOG, ERROR_LOG, CHECKER_LOG = LOG_FILES = ("stdout.log", "stderr.log", "checker.log")
 
-# The checksum is found from the end: a solver can print the same characters inside its own line.
+# Matched at the end of the line: a solver can print the same characters inside its own line.
 _TAIL = re.compile(rb',"crc":"([0-9a-f]{8})"\}\Z')
 
 
@@ -26,13 +26,13 @@ def seal(body: bytes, previous: int) -> tuple[bytes, int]:
     >>> unseal(line.rstrip(), 0) == (b'{"seq":0}', checksum)
     True
     """
-    # CRC-32 finds accidents and careless edits; it is no signature, and whoever forges a journal can compute it.
+    # CRC-32 finds accidents and careless edits; it is not a signature, and a forger can compute it.
     checksum = zlib.crc32(body, previous)
     return b'%b,"crc":"%08x"}\n' % (body, checksum), checksum
 
 
 def is_sealed(line: bytes) -> bool:
-    """Say whether a line without its newline ends in a checksum, whichever."""
+    """Whether a line without its newline ends in a checksum, correct or not."""
     return _TAIL.search(line) is not None
 
 
@@ -62,12 +62,12 @@ class JournalError(OSError):
 class JournalWriter:
     """A new journal file.
 
-    No line is spread over two writes: lines that arrived together go into one `write`. When the disk takes less than it
-    was given (a full disk first answers with a short count and no error), the file is cut back to its last whole line.
+    No line is spread over two writes: lines that arrived together go into one `write`. If the disk takes less than it
+    was given (a full disk first returns a short count and no error), the file is cut back to its last whole line.
     """
 
     def __init__(self, path: Path) -> None:
-        # O_EXCL: an attempt is never overwritten, whoever else believes to own the cell.
+        # O_EXCL: an attempt is never overwritten, even if another process believes it owns the cell.
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
         self.path = path
         self.sequence = 0
@@ -93,10 +93,10 @@ class JournalWriter:
         rest = memoryview(data)
         try:
             while rest:
-                # A short count is followed by the true error on the next call, or by the rest.
+                # After a short count, the next call either raises the actual error or writes the rest.
                 rest = rest[os.write(self._file, rest) :]
         except OSError as error:
-            # A partial line would make every later one unreadable; cut back, the journal can go on.
+            # A partial line would make all later lines unreadable; after the cut, the journal can continue.
             os.ftruncate(self._file, self.size)
             raise JournalError(
                 error.errno,
@@ -104,11 +104,11 @@ class JournalWriter:
             ) from error
 
     def sync(self) -> None:
-        """Ask the disk to keep what was written since the last call."""
+        """Flush everything written since the last call to the disk."""
         if self._dirty:
             self._dirty = False
             try:
-                # The length of the file is data too and is synced; its time stamps, which cost another write, are not.
+                # fdatasync also syncs the length of the file, but not its time stamps, which would cost another write.
                 os.fdatasync(self._file)
             except OSError as error:
                 raise JournalError(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def every_arm_has_every_cell(runs: Numbered) -> bool:
-    """Say whether every arm has all the cells that are expected of it (`expected_cells`)."""
+    """Whether every arm has all its expected cells (`expected_cells`)."""
     if find_ladders(runs.table):
         return expected_cells(runs.table).height == runs.table.height
     arms, units = runs.by("arm"), runs.by("panel", "instance", "seed")
@@ -31,7 +31,7 @@ def every_arm_has_every_cell(runs: Numbered) -> bool:
 
 
 def expected_cells(runs: pl.DataFrame) -> pl.DataFrame:
-    """Return the cells that arms should have where no plan says so: all that any arm has, and on a ladder any step."""
+    """Return the cells expected without a plan: those that any arm has, or any step of its ladder."""
     ladders = [list(steps) for steps in find_ladders(runs).values()]
     if not ladders:
         return _every_cell(runs)
@@ -41,15 +41,15 @@ def expected_cells(runs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _every_cell(runs: pl.DataFrame) -> pl.DataFrame:
-    """Return all cells that any arm has, of every arm."""
+    """Return every combination of the arms with the cells that any of them has."""
     union = runs.select("panel", "instance", "seed").unique()
-    # Sorted before they are multiplied: the product of two sorted tables is sorted.
+    # Sorted before the cross join: the product of two sorted tables is sorted.
     arms, units = runs.select("arm").unique().sort("arm"), union.sort("panel", "instance", "seed")
     return arms.join(units, how="cross", maintain_order="left_right").select(CELL)
 
 
 def runs_of_contract(campaign: Campaign, contract: "Contract | None", *, cells: bool) -> tuple[Campaign, int]:
-    """Leave out runs that the contract does not ask for, by their cell or by their arm alone; return how many."""
+    """Leave out runs that the contract does not ask for, by cell or by arm only; return how many were left out."""
     if contract is None:
         return campaign, 0
     if cells:
@@ -58,7 +58,7 @@ def runs_of_contract(campaign: Campaign, contract: "Contract | None", *, cells: 
     else:
         named = {arm.name for arm in contract.arms}
         keep = [arm in named for arm in campaign.runs["arm"]]
-    # Nothing left is rather a wrong study.toml than a campaign of no runs.
+    # If nothing is left, the study.toml is probably wrong: raise instead of returning an empty campaign.
     if not any(keep) and len(campaign):
         arms = listing(sorted(set(campaign.runs["arm"])))
         raise GaplineError(
@@ -76,9 +76,10 @@ def planned_cells(
     wanted: Mapping[str, tuple[str, ...]],
     waiting: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
-    """Return every planned cell that fits the patterns in `wanted`: done, unchecked, running, interrupted or missing.
+    """Return the planned cells that match the patterns in `wanted`, with their state.
 
-    `waiting` are whole runs without their verdict, which are not among those of the campaign.
+    The state is done, unchecked, running, interrupted or missing. `waiting` holds whole runs without their verdict,
+    which are not in the campaign.
     """
     if contract is None:
         parts = [campaign.runs, *([] if waiting is None else [waiting]), _begun(campaign)]
@@ -93,7 +94,7 @@ def planned_cells(
                 planned = planned.filter(pl.Series(fits, dtype=pl.Boolean))
         planned = planned.select(CELL).sort(CELL)
     if contract is None and planned.height == len(campaign):
-        # As many as there are runs, each of which is one of them.
+        # There are as many cells as runs, and each run is one of the cells.
         return planned.with_columns(state=pl.lit("done"))
     schema = planned.select(RUN_KEY).schema
     begun, held = (pl.DataFrame(some, schema=schema, orient="row") for some in (campaign.interrupted, campaign.running))
@@ -101,7 +102,7 @@ def planned_cells(
     unchecked = begun.clear() if waiting is None else waiting
     tables = (campaign.runs, unchecked, held, begun)
     done, checking, running, interrupted = (keys.join(some, on=RUN_KEY, how="semi")["_row"] for some in tables)
-    # A cell with a whole run is done, whatever became of its other attempts.
+    # A cell with a whole run is done, whatever happened to its other attempts.
     state = (
         pl.when(pl.col("_row").is_in(done.implode()))
         .then(pl.lit("done"))
@@ -117,7 +118,7 @@ def planned_cells(
 
 
 def _begun(campaign: Campaign) -> pl.DataFrame:
-    """Return the cells under way and those that were cut short, of instances that some run is of."""
+    """Return the cells that are running or interrupted, of instances that have at least one run."""
     schema = {name: campaign.runs.schema[name] for name in RUN_KEY}
     begun = pl.DataFrame([*campaign.interrupted, *campaign.running], schema=schema, orient="row")
     panels = campaign.runs.select("instance", "panel").unique(subset="instance", maintain_order=True)
@@ -125,14 +126,14 @@ def _begun(campaign: Campaign) -> pl.DataFrame:
 
 
 def with_empty_runs(campaign: Campaign, absent: pl.DataFrame, contract: "Contract | None") -> Campaign:
-    """Add the absent cells as runs that found nothing: the paper's rule for a closed campaign (section 6.1)."""
+    """Add the absent cells as runs without a solution: the paper's rule for a closed campaign (section 6.1)."""
     rows = absent.select(
         *("arm", "instance", "panel", "seed"),
         status=pl.lit(RunStatus.LOST.value),
         first=pl.lit(0, pl.Int64),
         count=pl.lit(0, pl.Int64),
     )
-    # Without a contract: who vouches for the arm's other runs, and the horizon that other arms had on this instance.
+    # Without a contract: the validation of the arm's other runs, and the horizon of other arms on this instance.
     if contract is None and "validation" in campaign.runs.columns:
         vouched = campaign.runs.group_by("arm").agg(pl.col("validation").drop_nulls().min())
         rows = rows.join(vouched, on="arm", how="left", maintain_order="left")
@@ -148,26 +149,26 @@ def with_empty_runs(campaign: Campaign, absent: pl.DataFrame, contract: "Contrac
 
 
 def _plan(contract: "Contract") -> "Plan":
-    # The contract brings pydantic, which sources without one do not need.
+    # Imported here because the contract needs pydantic, which sources without a contract do not.
     from gapline.contract.plan import Plan
 
     return Plan.of(contract)
 
 
 class CellState(StrEnum):
-    """How far a cell is."""
+    """The state of a cell."""
 
     DONE = "done"
-    UNCHECKED = "unchecked"  # run whole, but candidates wait for a verdict
-    NOISY = "noisy"  # run whole, but disturbed, and asked to be run again
+    UNCHECKED = "unchecked"  # the run is whole, but candidates wait for a verdict
+    NOISY = "noisy"  # the run is whole but disturbed, and is to be repeated
     RUNNING = "running"
-    INTERRUPTED = "interrupted"  # attempts were made, none is whole
-    QUARANTINED = "quarantined"  # as interrupted, and a journal was changed after it was written
+    INTERRUPTED = "interrupted"  # there are attempts, but none is whole
+    QUARANTINED = "quarantined"  # interrupted, and a journal was changed after it was written
     MISSING = "missing"  # not begun
 
 
 def cell_state(record: CellRecord[Attempt], *, waits: bool = False) -> CellState:
-    """Say how far a cell is that nobody works on; `waits` where its run waits for a verdict."""
+    """Return the state of a cell that no runner works on; `waits` is whether its run waits for a verdict."""
     if record.counting is not None:
         return CellState.UNCHECKED if waits else CellState.DONE
     if not record.interrupted:
@@ -177,9 +178,9 @@ def cell_state(record: CellRecord[Attempt], *, waits: bool = False) -> CellState
 
 
 def waits_for_verdict(run: Outcome, stored: Iterable[VerdictFacts], judge: Judge | None) -> bool:
-    """Say whether a whole run has candidates without a verdict of the one whose verdicts count.
+    """Whether a whole run has candidates without a verdict of the checker that counts.
 
-    A run that counts by its solver's word waits for nobody, and neither does one without a solution to check.
+    A run validated by its solver does not wait, and neither does a run without a solution to check.
     """
     if run.order is None or run.order.carried.get("validation") != "checker" or not run.asked:
         return False

@@ -1,4 +1,4 @@
-"""One journal: the valid prefix of an attempt, and what is wrong with the rest."""
+"""Read a journal: the valid prefix of an attempt, and the problems of the rest."""
 
 import re
 from dataclasses import dataclass, field
@@ -17,31 +17,31 @@ from gapline.journal.fairness import disturbances
 from gapline.journal.line import EVENTS_FILE, ORDER_FILE, RECORD_SCHEMA, SCHEMA, unseal
 from gapline.journal.records import OVER_CAP, WHOLE_CAUSES, Ending, Order, read_order
 
-# Far beyond what a supervisor keeps of a line (16 MB), all of it escaped.
+# Far more than a supervisor keeps of a line (16 MB), even if every character is escaped.
 MOST_LINE = 256 << 20
 UNREADABLE = "candidate not readable"
 
 
 class JournalState(StrEnum):
-    """What became of an attempt, as its journal tells."""
+    """The state of an attempt according to its journal."""
 
-    WHOLE = "whole"  # it ended by itself or by a limit: a result
-    BROKEN = "broken"  # it was cut short: the prefix is evidence, the cell is to be run again
+    WHOLE = "whole"  # it ended by itself or at a limit: a result
+    BROKEN = "broken"  # it was cut short: the prefix is evidence, and the cell has to be run again
     QUARANTINED = "quarantined"  # the file was changed after it was written: nothing in it counts
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What a journal says of its attempt, its events aside. `torn` counts the bytes after the last whole line.
+    """The content of a journal without its events. `torn` counts the bytes after the last whole line.
 
-    `model` is the simplified problem that the solver says it solves. `asked` is on how many events a checker has to
-    be asked; `claim` is what the solver says last that it has proven: `optimal` or `infeasible`; `resolutions` are
-    the units of the last digits of objectives and bounds, where they were read from a rounded print.
+    `model` is the simplified problem that the solver says it solves. `asked` counts the events that a checker has to
+    judge; `claim` is the last claim of the solver to have proven something: `optimal` or `infeasible`; `resolutions`
+    are the units of the last digits of objectives and bounds, if these were read from rounded output.
     """
 
     path: Path
     order: Order | None = None
-    # What is wrong with the order beside the journal; the journal begins with the same one.
+    # The problem of the order file; the journal begins with a copy of the same order.
     unordered: str | None = None
     ending: Ending | None = None
     solver: str | None = None
@@ -49,9 +49,9 @@ class Outcome:
     model: str | None = None
     claim: str | None = None
     resolutions: dict[str, float] = field(default_factory=dict)
-    # Of the last line that verifies; verdicts name it.
+    # Of the last line that verifies; verdict files refer to it.
     checksum: int = 0
-    # Not an error by itself: a writer that was killed leaves one.
+    # Not an error by itself: a killed writer leaves a torn line.
     torn: int = 0
     corruption: str | None = None
     asked: int = 0
@@ -66,14 +66,14 @@ class Outcome:
 
     @property
     def status(self) -> RunStatus:
-        """How the run ended, in the words of the runs table."""
+        """How the run ended, as in the runs table."""
         if self.state is not JournalState.WHOLE or self.ending is None:
             return RunStatus.LOST
         return run_status(self.ending)
 
     @property
     def failure(self) -> str | None:
-        """The signal or exit code of a run that failed; None where it did not."""
+        """The signal or exit code of a run that failed; None if it did not fail."""
         if self.ending is None or self.status not in (RunStatus.CRASHED, RunStatus.KILLED, RunStatus.MEMORY_LIMIT):
             return None
         return self.ending.signal or f"exit code {self.ending.exit_code}"
@@ -85,23 +85,23 @@ class Outcome:
 
     @property
     def left_behind(self) -> int:
-        """How many processes of the solver outlived our clearing."""
+        """The number of processes of the solver that survived our cleanup."""
         return 0 if self.ending is None else self.ending.leftover
 
     @property
     def over_cap(self) -> int:
-        """How many events exceeded the cap of the journal and are not in it."""
+        """The number of events that exceeded the cap of the journal and are not in it."""
         return 0 if self.ending is None else self.ending.dropped.get(OVER_CAP, 0)
 
     def order_problems(self) -> list[str]:
-        """Say that the order beside the journal cannot be read, and what that costs."""
+        """Return a line if the order file cannot be read, with the consequence."""
         if self.unordered is None:
             return []
         known = "the journal says what it is of" if self.order else "nothing says what the attempt is of"
         return [f"{self.unordered}; {known}"]
 
     def problems(self) -> list[str]:
-        """Say why the attempt is not whole, each reason in one line; none where it is."""
+        """Return the reasons why the attempt is not whole, one line each; empty if it is."""
         ending = self.ending
         found = self.order_problems()
         if self.corruption is not None:
@@ -119,7 +119,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class Journal(Outcome):
-    """What a journal holds."""
+    """The content of a journal."""
 
     events: CapturedEvents = field(init=False)
 
@@ -127,7 +127,7 @@ class Journal(Outcome):
         self.events = CapturedEvents(self.path)
 
     def questions(self) -> list[int]:
-        """Return the places of the events on which a checker has to be asked."""
+        """Return the places of the events that a checker has to judge."""
         return [place for place, event in enumerate(self.events.bare()) if _is_question(event)]
 
 
@@ -136,14 +136,14 @@ def _is_question(event: CapturedEvent) -> bool:
 
 
 def run_status(ending: Ending) -> RunStatus:
-    """Return the status of a whole attempt: `time-limit` only where we had to stop the solver."""
-    # The order matters: a solver that we stopped dies by our SIGTERM or SIGKILL, which is no kill from outside.
+    """Return the status of a whole attempt: `time-limit` only if we had to stop the solver."""
+    # The order matters: a solver that we stopped dies by our SIGTERM or SIGKILL, which is not a kill from outside.
     if ending.cause == "horizon":
         return RunStatus.TIME_LIMIT
     if ending.cause == "memory":
         return RunStatus.MEMORY_LIMIT
     if ending.signal in ("SIGKILL", "SIGTERM"):
-        # Not by us: the out-of-memory killer, or somebody at the machine.
+        # Not by us: by the out-of-memory killer or a user of the machine.
         return RunStatus.KILLED
     return RunStatus.FINISHED if ending.exit_code == 0 else RunStatus.CRASHED
 
@@ -151,8 +151,8 @@ def run_status(ending: Ending) -> RunStatus:
 def read_journal(attempt: Path) -> Journal:
     """Read the journal of an attempt directory: all lines up to the first that does not verify.
 
-    Bytes after the last newline are a torn tail, as a killed writer leaves it. A line with its newline that does not
-    verify was changed after it was written: the journal is quarantined.
+    Bytes after the last newline are a torn tail, as a killed writer leaves it. A complete line that does not verify was
+    changed after it was written: the journal is quarantined.
     """
     path = attempt / EVENTS_FILE
     journal = Journal(path)
@@ -165,7 +165,7 @@ def read_journal(attempt: Path) -> Journal:
         journal.corruption = f"{path}: expected a file, got {reason_of(error)}"
     try:
         order = read_order(attempt)
-        # Where nothing of the journal can be used the run must stay in every denominator: the order names it.
+        # If nothing of the journal is usable, the run must stay in every denominator: the order file names it.
         journal.order = journal.order or order
     except FileNotFoundError:
         pass
@@ -177,15 +177,15 @@ def read_journal(attempt: Path) -> Journal:
 
 
 def read_lines(journal: Journal, stream: BinaryIO, number: int = 0, place: int = 0) -> tuple[int, int]:
-    """Read a journal line by line, from the line with a number on, which begins at a place: memory holds a line.
+    """Read a journal line by line, starting at line `number` at offset `place`; only one line is in memory at a time.
 
-    Returns number and place of the line after the last whole one.
+    Returns number and offset of the line after the last whole one.
     """
     journal.torn = 0
-    # A line longer than any that is written is no line of ours, and would be read into memory whole.
+    # We never write a longer line, and reading one whole would fill the memory.
     while line := stream.readline(MOST_LINE):
         if not line.endswith(b"\n"):
-            # The rest of the file where it ends there, torn; a line that does not end was never written by us.
+            # Either the torn end of the file, or a line so long that we cannot have written it.
             journal.torn = len(line)
             if len(line) == MOST_LINE:
                 journal.torn = 0
@@ -198,7 +198,7 @@ def read_lines(journal: Journal, stream: BinaryIO, number: int = 0, place: int =
 
 
 def take_line(journal: Journal, line: bytes, number: int, place: int, *, at: int | None = None) -> None:
-    """Take the line with a number of a journal, which begins at a place of its file; `at` is its number there."""
+    """Add one line, given its number and its offset in the file; `at` is its line number for error messages."""
     try:
         body, checksum = unseal(line, journal.checksum)
         _take(journal, decode_record(body), number, place)
@@ -240,7 +240,7 @@ def _take_said(journal: Journal, record: Record, said: Said, place: int) -> None
         journal.model = _text(said.model) if isinstance(said.model, msgspec.Raw) else None
     if isinstance(said.claim, msgspec.Raw):
         claim = _text(said.claim)
-        # Another word claims nothing that could be contradicted; a later one stands for all before it.
+        # Any other word claims nothing that could be contradicted; a later claim replaces all earlier ones.
         journal.claim = claim if claim in list(Proof) else None
         units = {name: _number(getattr(said, name))[0] for name in ("value_resolution", "bound_resolution")}
         journal.resolutions = {name: unit for name, unit in units.items() if unit >= 0}
@@ -249,7 +249,7 @@ def _take_said(journal: Journal, record: Record, said: Said, place: int) -> None
         return
     objective, reason = _number(said.objective)
     bound, bound_reason = _number(said.bound)
-    # A bound that is no number is dropped: it claims nothing that could be rejected.
+    # A bound that is not a number is dropped: it claims nothing that could be rejected.
     if not is_candidate and bound_reason:
         return
     event = CapturedEvent(
@@ -268,11 +268,11 @@ def _take_said(journal: Journal, record: Record, said: Said, place: int) -> None
 
 
 def _number(raw: msgspec.Raw | msgspec.UnsetType) -> tuple[float, str]:
-    """Return the number a JSON value is, or NaN and why it is none."""
+    """Return the number in a JSON value, or NaN and the reason why it is none."""
     text = present(raw)
     if text is None or text in (b'""', b""):
         return float("nan"), Reason.OBJECTIVE_MISSING
-    # `float` would raise on text, true or a list, and an error here means that the journal was changed.
+    # `float` would raise for text, true or a list, and an error here would mean that the journal was changed.
     if text[:1] not in b"-0123456789":
         return float("nan"), Reason.OBJECTIVE_NOT_A_NUMBER
     value = float(text)
@@ -292,9 +292,9 @@ _STATED = re.compile(r'"objective"\s*:\s*([^,}\s]*)')
 
 
 def _rejected(sequence: int, time: float, text: str) -> CapturedEvent:
-    """Make a rejected candidate of a line that is not JSON, with the reason its objective shows."""
+    """Return a rejected candidate for a line that is not JSON, with a reason taken from its objective."""
     stated = _STATED.search(text)
-    # The line is no JSON, but what stands behind "objective" tells the user which mistake it is.
+    # The line is not JSON, but the text after "objective" shows which mistake it is.
     value = stated.group(1).lower().lstrip("+-") if stated else None
     reason: str = Reason.OBJECTIVE_NOT_A_NUMBER
     if value in ("nan", "inf", "infinity"):

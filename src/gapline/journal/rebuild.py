@@ -1,8 +1,9 @@
-"""The campaign of a study written anew: runs whose files are those that it was made of are taken from it, not read.
+"""Rebuild the campaign of a study, and reuse the runs whose files have not changed.
 
-`journal/campaign.json` says of which attempts, by their marks in the index, the campaign with which seal was made. What
-is taken is verified first: the campaign by its digests, the attempt by the facts of its files. A campaign that is made
-so equals one that is read from all journals to the last bit; without that file, or where anything is odd, all are read.
+`journal/campaign.json` records the attempts of which a campaign was built, by their marks in the index, and the seal of
+that campaign. Everything that is reused is verified first: the campaign by its digests, an attempt by the facts of its
+files. The result equals a campaign read from all journals bit for bit; without that file, or in case of doubt, all
+journals are read.
 """
 
 import io
@@ -33,12 +34,12 @@ from gapline.journal.read import Outcome
 from gapline.journal.verdicts import Judge, VerdictsHead
 from gapline.text import writable
 
-# Of runs with these, a campaign does not say all that their journals do.
+# For runs with these reasons, a campaign has less information than the journals.
 _ODD = frozenset({OTHER_REASON, Reason.TIME_NEGATIVE.value, Reason.TIME_NOT_FINITE.value})
 
 
 class CampaignSources(msgspec.Struct, frozen=True):
-    """What a campaign was made of: attempts of each cell by their marks, and what holds for all of them.
+    """The sources of a campaign: the marks of the attempts by cell, and what applies to all of them.
 
     `seal` is that of the campaign's manifest.
     """
@@ -54,23 +55,23 @@ class CampaignSources(msgspec.Struct, frozen=True):
 
 
 class _CampaignJudge(msgspec.Struct, frozen=True):
-    """Of what a campaign was made of: whose verdicts."""
+    """The part of a campaign's sources that names the checker."""
 
     judge: Judge | None
 
 
 def rebuild_campaign(study_dir: str | Path) -> Campaign:
-    """Write the `campaign/` of a study as its journals and verdicts are now, reading those that changed."""
+    """Update the `campaign/` of a study from its journals and verdicts, reading only those that changed."""
     study = Path(study_dir)
     (study / JOURNALS).mkdir(parents=True, exist_ok=True)
     # Two runners may finish at once: each rebuilds from the journals, one after the other.
     with locked(study / JOURNALS / "campaign.lock"), open_index(study) as index:
-        # From all journals, not from this call's results: another runner's cells belong to it too.
+        # From all journals, not from the results of this call: cells of another runner belong to it too.
         return renew_campaign(study, index)
 
 
 def renew_campaign(study: Path, index: Index) -> Campaign:
-    """Write `campaign/` as the journals and verdicts of a study are now; one that says so already stays."""
+    """Write `campaign/` from the journals and verdicts of a study; one that is up to date is not touched."""
     survey, folder = survey_study(study, index), study / CAMPAIGN
     standing = stored_campaign(study, survey)
     if standing is not None and standing.is_whole(survey):
@@ -78,22 +79,22 @@ def renew_campaign(study: Path, index: Index) -> Campaign:
     campaign = build_campaign(survey, index, reuse=_nothing if standing is None else standing.run)
     save_campaign(campaign, folder, overwrite=True)
     line = seal(msgspec.json.encode(_campaign_sources(survey, str(read_manifest(folder)["seal"])))[:-1], 0)[0]
-    # After the campaign: should we be killed in between, the seal is another one and everything is read.
+    # Written after the campaign: if we are killed in between, the seals differ and everything is read again.
     write_atomically(study / JOURNALS / BUILT, lambda stream: stream.write(line))
     return campaign
 
 
 def current_campaign(study: Path) -> Campaign | None:
-    """Return the campaign of what is whole in the journals of a study, where they are ahead of its `campaign/`.
+    """Return the campaign of the whole attempts in the journals of a study if they are ahead of its `campaign/`.
 
-    None where they are not: then `campaign/` says all that there is. Nothing is written.
+    None if they are not: then `campaign/` is complete. Nothing is written.
     """
     built, campaign = study / JOURNALS / BUILT, study / CAMPAIGN / MANIFEST
-    # A study whose `campaign/` somebody removed has its journals.
+    # If `campaign/` was removed, the journals of the study remain.
     last = None if _modified(campaign) is None else _modified(built) or _modified(campaign)
     cells = cells_of(study) if last is None or (_modified(study / JOURNALS / OPTIONS_FILE) or 0) > last else None
     if cells is None:
-        # A second runner may be at work after the first one wrote the campaign of what there was.
+        # A second runner may still work after the first one has written the campaign.
         running = running_cells(folders_of(study)) if locked_inodes() else frozenset()
         if not running and not _lacks_verdicts(study):
             return None
@@ -104,7 +105,7 @@ def current_campaign(study: Path) -> Campaign | None:
     index = Index(study, apart=True)
     index.open()
     with closing(index):
-        # An attempt that is made again, because others disturbed the first, does not take back what is whole.
+        # If a whole attempt was disturbed and the cell is being repeated, the whole attempt still counts.
         again = [name for name in running if _is_whole_before(study / JOURNALS / name, index)]
         survey = survey_study(study, index, running=running.difference(again))
         standing = stored_campaign(study, survey)
@@ -114,7 +115,7 @@ def current_campaign(study: Path) -> Campaign | None:
 
 
 def _lacks_verdicts(study: Path) -> bool:
-    """Say whether verdicts that a study's `campaign/` was made of are gone: its runs must not count as checked."""
+    """Whether verdict files of a study's `campaign/` are missing: its runs must not count as checked then."""
     try:
         line = unseal(read_regular(study / JOURNALS / BUILT, most=most_bytes()).rstrip(b"\n"), 0)[0]
         judge = msgspec.json.decode(line, type=_CampaignJudge).judge
@@ -122,7 +123,7 @@ def _lacks_verdicts(study: Path) -> bool:
         judged = runs.filter((pl.col("validation") == "checker") & (pl.col("count") > 0))
         attempts = judged.select(*RUN_KEY, "attempt").drop_nulls()
     except (OSError, ValueError, msgspec.MsgspecError, pl.exceptions.PolarsError):
-        # Whatever it is, opening the campaign says it.
+        # Opening the campaign reports the problem.
         return False
     if judge is None:
         return False
@@ -130,7 +131,7 @@ def _lacks_verdicts(study: Path) -> bool:
     gone = []
     for arm, instance, seed, number in attempts.iter_rows():
         attempt = study / JOURNALS / slug(RunKey(arm, instance, seed)) / f"attempt-{number:03d}"
-        # Without its journal there is nothing that could be judged again.
+        # Without its journal, there is nothing to check again.
         if not any((attempt / name).exists() for name in names) and attempt.is_dir():
             gone.append(attempt)
     if not gone:
@@ -141,7 +142,7 @@ def _lacks_verdicts(study: Path) -> bool:
 
 
 def _is_whole_before(cell: Path, index: Index) -> bool:
-    """Say whether a cell has a whole attempt before its last one."""
+    """Whether a cell has a whole attempt before its last one."""
     earlier = attempts_of(cell)[:-1]
     return CellRecord(cell, [index.read(attempt).outcome for attempt in earlier]).counting is not None
 
@@ -158,7 +159,7 @@ def _nothing(*_: object) -> None:
 
 
 def _campaign_sources(survey: StudySurvey, campaign: str) -> CampaignSources:
-    # Names of files may be no text.
+    # File names may not be valid text.
     source, strays = writable(str(survey.study)), list(map(writable, survey.strays))
     cells = {writable(name): marks for name, marks in survey.marks.items()}
     maximised = sorted(survey.maximised)
@@ -166,7 +167,7 @@ def _campaign_sources(survey: StudySurvey, campaign: str) -> CampaignSources:
 
 
 class ReusableCampaign:
-    """A campaign that was made before, and what it was made of: runs whose files are the same are taken from it."""
+    """A campaign built before and its sources: runs whose files are unchanged are taken from it."""
 
     def __init__(self, campaign: Campaign, built: CampaignSources) -> None:
         self.campaign, self._built = campaign, built
@@ -176,22 +177,22 @@ class ReusableCampaign:
 
     @classmethod
     def of(cls, campaign: Campaign, survey: StudySurvey) -> "ReusableCampaign | None":
-        """Keep a campaign as it was just made of a survey, None where runs cannot be taken from it."""
+        """Wrap a campaign that was just built from a survey; None if its runs cannot be reused."""
         odd = campaign.diagnostics.unordered or _ODD.intersection(campaign.reasons)
         return None if odd else cls(campaign, _campaign_sources(survey, ""))
 
     def fits(self, survey: StudySurvey) -> bool:
-        """Say whether runs of it would be made the same way again."""
+        """Whether its runs would be built in the same way now."""
         built = self._built
         return (built.judge, built.maximised) == (survey.judge, sorted(survey.maximised))
 
     def is_whole(self, survey: StudySurvey) -> bool:
-        """Say whether it would be made of the same again."""
+        """Whether it would be built from the same sources now."""
         unknown = any(None in marks for marks in survey.marks.values())
         return not unknown and _campaign_sources(survey, self._built.seal) == self._built
 
     def run(self, cell: str, marks: list[str | None], journal: Outcome) -> RunTrace | None:
-        """Return the run of a cell, None where any of its files is another one by now."""
+        """Return the run of a cell; None if any of its files has changed."""
         order = journal.order
         if order is None or None in marks or self._built.cells.get(writable(cell)) != marks:
             return None
@@ -202,7 +203,7 @@ class ReusableCampaign:
         trace = trace_without_events(journal, attempts=len(marks), asked=False, best=best)
         part = slice(first, first + count)
         for name, column in self.campaign.columns.items():
-            # A run states these with one of its events, or the campaign has them of others.
+            # The campaign has these columns if any run states them; this run may not.
             if name != "reason" and not (name in SOMETIMES and not np.isfinite(column[part]).any()):
                 setattr(trace, name, column[part])
         codes = self.campaign.reason
@@ -212,7 +213,7 @@ class ReusableCampaign:
 
 
 def stored_campaign(study: Path, survey: StudySurvey) -> ReusableCampaign | None:
-    """Open the campaign that stands on disk, verified, if runs can be taken from it."""
+    """Open and verify the campaign on disk; None if its runs cannot be reused."""
     folder = study / CAMPAIGN
     try:
         built = msgspec.json.decode(

@@ -1,4 +1,4 @@
-"""What a supervisor is told to do, and how an attempt ended: the two records at the ends of a journal."""
+"""The two records at the ends of a journal: the order to the supervisor, and the ending of the attempt."""
 
 from pathlib import Path
 
@@ -11,10 +11,10 @@ MEGABYTE = 1_000_000
 
 
 class Caps(msgspec.Struct, frozen=True):
-    """How much of a solver's output is kept; what exceeds a cap is counted, never stored and never waited for.
+    """Limits on how much of a solver's output is kept; the excess is counted, but not stored and not waited for.
 
-    `line` bounds one line, `journal` the events of a run, `log` the other output (and, apart, the standard error);
-    `backlog` bounds what waits in memory for the disk.
+    `line` bounds one line, `journal` the events of a run, `log` the other output (and, separately, the standard error);
+    `backlog` bounds the data in memory that waits for the disk.
     """
 
     line: int = 16 * MEGABYTE
@@ -24,10 +24,10 @@ class Caps(msgspec.Struct, frozen=True):
 
 
 class RecorderProcess(msgspec.Struct, frozen=True, kw_only=True):
-    """The process that records a run: its number means something only on the same boot and in the same namespace.
+    """The process that records a run; its number is meaningful only on the same boot and in the same namespace.
 
-    `began` is when it was started, in ticks since the machine was; `clock` is the monotonic clock of that boot in
-    nanoseconds when the recording began. What the system does not tell is None or empty.
+    `began` is its start in ticks since the machine was booted; `clock` is the monotonic clock of that boot in
+    nanoseconds when the recording began. Values that the system does not provide are None or empty.
     """
 
     pid: int
@@ -38,13 +38,13 @@ class RecorderProcess(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """One attempt at one cell.
+    """The order to make one attempt at one cell.
 
     `carried` holds the columns of the runs table that are known before the run (tier, threads, options, …);
     `condition` is the digest of everything that makes two attempts at a cell comparable; `instance_path` is relative to
     the study; `programs` are digests of the files that the arm names and the version of its package; `machine` and
     `load` describe the host at the start; `position` is the place of the cell in the order of the campaign, which
-    `order_seed` made. Times are seconds. Recordings alone say when they `started` (ISO 8601), and by which `recorder`.
+    `order_seed` made. Times are seconds. Only recordings have `started` (ISO 8601) and `recorder`.
     """
 
     arm: str
@@ -71,7 +71,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     order_seed: int | None = None
     position: int | None = None
     schema: str = SCHEMA
-    # Left out where nothing is stated: the orders of campaigns have neither.
+    # Omitted if unset: the orders of campaigns have neither.
     started: str | msgspec.UnsetType = msgspec.UNSET
     recorder: RecorderProcess | msgspec.UnsetType = msgspec.UNSET
 
@@ -84,12 +84,12 @@ class Ending(msgspec.Struct, kw_only=True):
     Only the first three make a whole attempt; after the others the cell is run again.
     `zero` is the host's monotonic clock in nanoseconds when the solver was started: stamps count from it.
     `stragglers` were alive when the solver ended, `leftover` after we cleared them, which must be none; `stalled` is
-    how long the solver's output waited for the disk; `foreign_share` is how much of its cores others used; `jitter` is
-    how late the supervisor, which stamps, was woken (99th percentile of its own alarms); `stops` is how often it was
-    stopped itself and let go on. `limits` says who kept them: "kernel: " and which, or "sampled". Where cores and
-    memory are sampled, `unpinned` is how often a thread had left its cores and was put back, and `shared_memory` how
-    many bytes there were at most in files on tmpfs and the like that no process of the run had mapped, of this run or
-    of others at the time.
+    how long the solver's output waited for the disk; `foreign_share` is how much of its cores other processes used;
+    `jitter` is how late the supervisor, which takes the stamps, was woken (99th percentile of its own alarms); `stops`
+    is how often the supervisor itself was stopped and continued. `limits` says how the limits were enforced: "kernel: "
+    with their names, or "sampled". Where cores and memory are sampled, `unpinned` is how often a thread had left its
+    cores and was put back, and `shared_memory` the largest number of bytes in files on tmpfs and the like that no
+    process of the run had mapped; they may belong to other runs.
     """
 
     cause: str
@@ -116,35 +116,35 @@ class Ending(msgspec.Struct, kw_only=True):
     error: str | None = None
 
 
-# Among what an ending says was dropped.
+# A key of `Ending.dropped`.
 OVER_CAP = "events over the cap"
-# A run that we stopped at a limit is a result; one that somebody else stopped is not.
+# A run that we stopped at a limit is a result; a run that was stopped from outside is not.
 WHOLE_CAUSES = ("exit", "horizon", "memory")
 
 
 def order_text(order: Order) -> bytes:
-    """Return what stands in `run.json`: a line for each fact, for people who look, and a checksum over all."""
+    """Return the content of `run.json`: one line for each fact, for human readers, and a checksum over all."""
     return seal_order(msgspec.json.encode(order))
 
 
 def seal_order(document: bytes) -> bytes:
-    """Lay out and seal the JSON of an order, as it stands in `run.json`."""
+    """Format and seal the JSON of an order as in `run.json`."""
     readable = msgspec.json.format(document, indent=1)
     return seal(readable.rstrip().removesuffix(b"}").rstrip(), 0)[0]
 
 
 def read_order(attempt: Path) -> Order:
-    """Read the order of an attempt; one of before there were checksums is read as it is.
+    """Read the order of an attempt; orders of earlier versions without a checksum are accepted.
 
     Raises
     ------
     OSError, ValueError, msgspec.MsgspecError
-        When there is none, it was changed, or it is no order.
+        If there is no order, it was changed, or it is not valid.
     """
     return msgspec.json.decode(order_document(attempt), type=Order)
 
 
 def order_document(attempt: Path) -> bytes:
-    """Return the JSON of the order of an attempt, verified; raises what `read_order` does."""
+    """Return the JSON of an attempt's order, verified; raises the errors of `read_order`."""
     data = read_regular(attempt / ORDER_FILE)
     return unseal(data.rstrip(b"\n"), 0)[0] if is_sealed(data.rstrip(b"\n")) else data

@@ -1,11 +1,11 @@
-"""What was declared before the data: the register of plans, `journal/register.jsonl`.
+"""The register of plans, `journal/register.jsonl`: what a study declared before its data.
 
     {"previous":null,"moment":"2026-08-01T12:00:00+00:00","begun":0,"contract":"sha256:…",…,"digest":"sha256:…"}
     {"previous":"sha256:…","moment":"2026-08-09T08:30:00+00:00","begun":48,"contract":"sha256:…",…,"digest":"sha256:…"}
 
 One line per plan, oldest first. `digest` closes a line and covers all before it; `previous` repeats the digest of the
-line before. So a line that was changed, dropped, swapped or put in later does not verify. Lines are only ever added:
-what a study declares after its runs stands in a line of its own, with the number of attempts that stood there by then.
+line before, so that a line that was changed, dropped, swapped or inserted later does not verify. Lines are only ever
+appended: what a study declares after its runs gets a new line, with the number of attempts in the journal at the time.
 """
 
 import contextlib
@@ -41,10 +41,10 @@ _TAIL = re.compile(rb',"digest":"(sha256:[0-9a-f]{64})"\}\n\Z')
 class Declared(msgspec.Struct, frozen=True, kw_only=True):
     """What a study declares: its plan, its files, and the choices under which its numbers will be read.
 
-    `contract` and `plan` are digests, `experiment` is that of what the contract says, its metadata (authors, licence
-    and the like), comments and order aside; `snapshots` holds, by path, the digest that each snapshot states of itself
-    and `snapshot_files` that of its bytes. `checker` and `solvers` (by arm) are names with versions; None where nobody
-    looked. A file that is not there yet is in no dictionary.
+    `contract` and `plan` are digests, `experiment` is the digest of the contract without metadata (authors, licence and
+    the like), comments and order; `snapshots` maps paths to the digest that each snapshot states of itself and
+    `snapshot_files` to that of its bytes. `checker` and `solvers` (by arm) are names with versions; None if they were
+    not looked up. A file that does not exist yet is in none of these.
     """
 
     contract: str
@@ -79,7 +79,7 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entry(Declared, frozen=True, kw_only=True):
-    """One line of the register; `begun` is how many attempts stood in the journal at that moment."""
+    """One line of the register; `begun` is the number of attempts in the journal at that moment."""
 
     previous: str | None
     moment: str
@@ -87,17 +87,17 @@ class Entry(Declared, frozen=True, kw_only=True):
     begun: int
 
 
-# Told by the fields that say what the change is.
+# Changes of these digests are reported by the fields that they cover.
 _TOLD_BY_OTHERS = ("contract", "plan", "snapshot_files", "experiment")
-# What lines of earlier versions do not have.
+# Fields that lines of earlier versions do not have.
 LATER = ("where", "allotted", "time", "models")
 
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """The plans of a study, oldest first; empty for a study that was run before there was a register.
+    """The plans of a study, oldest first; empty for a study that was run before the register existed.
 
-    `start` is when the first run started, as the journals say; None where they do not say it, or nobody has looked.
+    `start` is the start of the first run according to the journals; None if it is unknown or was not looked up.
     """
 
     study: Path
@@ -106,8 +106,8 @@ class Register:
 
     @property
     def first(self) -> Entry | None:
-        """The plan that stood when the first run was started; None where none was registered before it."""
-        # Attempts are counted on disk, where they can be moved away for a moment: the starts of the runs decide.
+        """The plan in force when the first run was started; None if none was registered before it."""
+        # Attempts are counted on disk and can be moved away for a moment, so the start times of the runs decide too.
         before = [entry for entry in self.entries if entry.begun == 0 and self._precedes(entry)]
         return before[-1] if before else None
 
@@ -129,12 +129,12 @@ class Register:
         return every - self.snapshot_digests()
 
     def has_contrasts(self, pairs: Iterable[tuple[str, str]]) -> bool:
-        """Say whether every one of some contrasts was registered, before the first run or later."""
+        """Whether all of the contrasts were registered, before the first run or later."""
         known = {frozenset(pair) for entry in self.entries for pair in entry.contrasts}
         return known.issuperset(map(frozenset, pairs))
 
     def notes(self) -> list[str]:
-        """Say where the plan was not registered before the first run, and what was changed after it."""
+        """Report a plan that was not registered before the first run, and changes after it."""
         late = []
         if self.entries and self.first is None:
             run = "" if self.start is None else f", the first run started at {self.start.isoformat()}"
@@ -143,7 +143,7 @@ class Register:
 
     @property
     def edited(self) -> bool:
-        """Whether the contract says something else of the experiment today than when the first run was started."""
+        """Whether the contract describes another experiment today than when the first run was started."""
         first = self._baseline
         if first is None or not (self.study / CONTRACT_FILE).is_file():
             return False
@@ -153,13 +153,13 @@ class Register:
 
     @property
     def _baseline(self) -> Entry | None:
-        """The plan from which changes are counted: the first one that counts, else the first that there is."""
+        """The plan from which changes are counted: `first`, otherwise the last without attempts or the oldest."""
         if not self.entries:
             return None
         return self.first or next((one for one in reversed(self.entries) if one.begun == 0), self.entries[0])
 
     def changes(self) -> list[str]:
-        """Say what was changed after the first run: by later plans, and by the contract as it stands today."""
+        """Return what was changed after the first run, by later plans and by today's contract."""
         first = self._baseline
         if first is None:
             return []
@@ -185,18 +185,18 @@ def declare(
     solvers: dict[str, str] | None = None,
     known: dict[str, str] | None = None,
 ) -> Declared:
-    """Collect what a study declares as its files stand now; `known` digests of instances are not taken again."""
+    """Collect what a study declares, from its current files; known digests of instances are not computed again."""
     plan = Plan.of(contract)
     stated, files = {}, {}
     if (path := contract.reference.snapshot) is not None:
-        # A snapshot that lies about its digest is refused whenever it is read: here it is enough to keep what it says.
+        # A snapshot with a wrong digest is rejected whenever it is read: here it is enough to keep the stated one.
         with contextlib.suppress(OSError):
             files[path] = file_digest(study / path)
             with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
                 stated[path] = msgspec.json.decode(read_document(study / path), type=_DeclaredDigest).digest
     instances = {}
     for instance in contract.instances:
-        # An instance that is not known yet is one that a pattern finds since.
+        # An instance that is not in `known` was found by a pattern later.
         with contextlib.suppress(OSError):
             seen = (known or {}).get(instance.name)
             instances[instance.name] = file_digest(study / instance.path) if seen is None else seen
@@ -238,14 +238,14 @@ def declare(
 
 
 def _experiment(study: Path) -> str:
-    """Return the digest of what a contract says of the experiment: who made it, and its licence, change no run."""
+    """Return the digest of a contract without its metadata: authors and licence do not affect any run."""
     data = tomllib.loads(read_document(study / CONTRACT_FILE).decode("utf-8"))
     data["study"] = {name: value for name, value in data["study"].items() if name not in METADATA_FIELDS}
     return f"sha256:{hashlib.sha256(msgspec.json.encode(data, order='sorted')).hexdigest()}"
 
 
 def _allotted(contract: Contract) -> dict[str, dict[str, Any]]:
-    """Return what single arms and instances state of seeds, horizon, cores and memory, and where an arm runs at all."""
+    """Return the seeds, horizon, cores and memory that single arms and instances set, and the instances of an arm."""
     facts = ("seeds", "horizon", "threads", "memory", "instances")
     found = {
         f"{kind} {one.name}": {name: value for name in facts if (value := getattr(one, name, None))}
@@ -265,7 +265,7 @@ def read_register(study: str | Path) -> Register:
     Raises
     ------
     IntegrityError
-        When a line was changed, dropped or torn; it names the line.
+        If a line was changed, dropped or torn; the message names the line.
     """
     path = Path(study) / JOURNALS / REGISTER
     try:
@@ -276,7 +276,7 @@ def read_register(study: str | Path) -> Register:
 
 
 def last_digest(study: str | Path) -> str | None:
-    """Return the digest of the last line of a register, every line verified; None where there is no line."""
+    """Return the digest of the last line of a register after verifying every line; None if there is no file."""
     path = Path(study) / JOURNALS / REGISTER
     return _read(path, read_regular(path))[1] if path.is_file() else None
 
@@ -289,10 +289,10 @@ def _opened(path: Path) -> Iterator[int]:
 
 
 def register_plan(study: Path, declared: Declared) -> Register:
-    """Add a line with what a study declares, unless the last line says the same; return the register.
+    """Append a line with the declaration of a study unless the last line equals it; return the register.
 
-    What nobody looked at this time (the checker, the solvers) is taken from the line before. Two runners that come at
-    once wait for each other: the second finds the line of the first.
+    The checker and the solvers are taken from the last line if they were not looked up this time. If two runners
+    register at once, the second waits and finds the line of the first.
     """
     path = study / JOURNALS / REGISTER
     with naming(path), _opened(path) as file:
@@ -312,7 +312,7 @@ def register_plan(study: Path, declared: Declared) -> Register:
             previous=previous,
             moment=datetime.datetime.now(datetime.UTC).isoformat(),
             gapline=VERSION,
-            # Counted on disk and not from the plan: attempts of arms that were removed since are runs too.
+            # Counted on disk and not from the plan: attempts of arms that were removed since count too.
             begun=sum(len(attempts_of(cell)) for cell in path.parent.iterdir()),
             **facts,
         )
@@ -321,7 +321,7 @@ def register_plan(study: Path, declared: Declared) -> Register:
 
 
 def _seal(entry: Entry) -> bytes:
-    # The chain first, then what was declared: a reader's eye finds the moment at the start of the line.
+    # The chain comes first, then the declaration, so that the moment is near the start of the line.
     names = ("previous", "moment", "gapline", "begun")
     facts = msgspec.structs.asdict(entry)
     body = msgspec.json.encode({name: facts[name] for name in names} | facts)[:-1]
@@ -329,7 +329,7 @@ def _seal(entry: Entry) -> bytes:
 
 
 def _read(path: Path, data: bytes) -> tuple[tuple[Entry, ...], str | None]:
-    """Read the lines and the digest of the last; each must be what its digest says and follow the one before it."""
+    """Return the entries and the digest of the last; each line must match its digest and follow the one before it."""
     entries: list[Entry] = []
     previous: str | None = None
     for number, line in enumerate(data.splitlines(keepends=True), start=1):
@@ -359,31 +359,31 @@ def _read(path: Path, data: bytes) -> tuple[tuple[Entry, ...], str | None]:
 
 
 def _differences(before: Declared, after: Declared) -> list[str]:
-    """Name what differs, one line for each field."""
+    """Return the differences, one line for each field or key."""
     found = []
     for name in Declared.__struct_fields__:
         old, new = getattr(before, name), getattr(after, name)
-        # None is what nobody looked at this time, or what older lines had no word for: that is no change.
+        # None means that a field was not looked up, or is missing in older lines: not a change.
         if old == new or new is None or (old is None and name in LATER) or name in _TOLD_BY_OTHERS:
             continue
         if isinstance(old, dict) and isinstance(new, dict):
             if name == "bootstrap" and old:
-                # Lines from before the method could be named were drawn by percentiles.
+                # Lines written before the method could be chosen used percentiles.
                 old = {"method": "percentile"} | old
             keys = [key for key in dict.fromkeys((*old, *new)) if old.get(key) != new.get(key)]
             found += [f"{name} {key}: {_word(old.get(key))} became {_word(new.get(key))}" for key in keys]
         else:
             found.append(f"{name}: {_word(old)} became {_word(new)}")
-    # Who is named as an author, under which licence, and what a comment says changes no run: that is no change of plan.
+    # Authors, licence and comments do not affect any run, so a change of them is not a change of plan.
     same = before.experiment is not None and before.experiment == after.experiment
     if not found and not same and before.contract != after.contract:
-        # A field that is not registered; or, after a line of before there was this digest, perhaps a comment.
+        # A field that is not registered; or, if an older line has no such digest, perhaps a comment.
         found.append(f"{CONTRACT_FILE} was edited, and nothing that is registered changed by it")
     return found
 
 
 def _moment(entry: Entry) -> datetime.datetime | None:
-    """Return when a line was written; None where it says no moment, or one without a time zone."""
+    """Return when a line was written; None if its moment is missing or has no time zone."""
     try:
         moment = datetime.datetime.fromisoformat(entry.moment)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Recordings that never said how they ended: whether their run goes on, was killed, or is over and still open."""
+"""Recordings without an ending: whether their run goes on, was killed, or is past its horizon but still open."""
 
 import datetime
 import os
@@ -15,19 +15,19 @@ BOOT, NAMESPACE = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/p
 
 
 class Unclosed(StrEnum):
-    """How far a recording without an end is."""
+    """The state of a recording without an ending."""
 
     IN_PROGRESS = "in progress"
     KILLED = "killed"
-    OVERDUE = "overdue"  # its horizon has passed, and its process lives on
+    OVERDUE = "overdue"  # its horizon has passed, but its process is still alive
 
 
 @dataclass(frozen=True, slots=True)
 class Here:
     """The machine and the moment at which a recording is read.
 
-    `wall` is the time of day, `clock` the monotonic clock in nanoseconds; `is_running` tells whether a process of this
-    number, started then, is there, None where that cannot be seen.
+    `wall` is the time of day, `clock` the monotonic clock in nanoseconds; `is_running` takes the number and the start
+    of a process and returns whether it exists, None if that is unknown.
     """
 
     boot: str
@@ -38,18 +38,18 @@ class Here:
 
     @classmethod
     def now(cls) -> "Here":
-        """Look at this machine."""
+        """Return the current machine and moment."""
         return cls(_boot(), _namespace(), datetime.datetime.now(datetime.UTC), time.monotonic_ns())
 
 
 def this_recorder() -> RecorderProcess:
-    """Return this process as it stands in the first line of a recording."""
+    """Return this process as recorded in the first line of a recording."""
     pid = os.getpid()
     return RecorderProcess(pid=pid, began=began(pid), boot=_boot(), namespace=_namespace(), clock=time.monotonic_ns())
 
 
 def unclosed_state(order: Order, here: Here) -> Unclosed:
-    """Say how far a recording without an end is: it goes on until its horizon, as long as its process may be alive."""
+    """Return the state of a recording without an ending: in progress until its horizon unless its process is dead."""
     alive = _is_alive(order, here)
     if alive is False:
         return Unclosed.KILLED
@@ -59,7 +59,7 @@ def unclosed_state(order: Order, here: Here) -> Unclosed:
 
 
 def _is_alive(order: Order, here: Here) -> bool | None:
-    """Say whether the process of a recording is alive; None where its number means nothing here."""
+    """Whether the process of a recording is alive; None if its number is not valid here."""
     process = order.recorder
     if not isinstance(process, RecorderProcess) or process.began is None or not (process.boot and process.namespace):
         return None
@@ -69,7 +69,7 @@ def _is_alive(order: Order, here: Here) -> bool | None:
 
 
 def _is_over(order: Order, here: Here) -> bool:
-    """Say whether the horizon has passed since the start: on the same boot by a clock that nobody sets."""
+    """Whether the horizon has passed since the start; on the same boot, measured by the monotonic clock."""
     process = order.recorder
     if (
         isinstance(process, RecorderProcess)
@@ -82,7 +82,7 @@ def _is_over(order: Order, here: Here) -> bool:
         started = datetime.datetime.fromisoformat(order.started)  # type: ignore[arg-type]
         return (here.wall - started).total_seconds() >= order.horizon
     except (TypeError, ValueError):
-        # Nothing says when it began.
+        # The start is unknown.
         return True
 
 

@@ -1,6 +1,6 @@
-"""What lies in a journal and is not ours: copies, backups, files of desktops and network file systems.
+"""Find files in a journal that gapline did not write: copies, backups, files of desktops and network file systems.
 
-Nothing of it is read, and none of it stops a study; it is named, because whoever put it there may think that it counts.
+They are not read and do not stop a study, but they are reported because their owner may think that they count.
 """
 
 import os
@@ -15,7 +15,7 @@ from gapline.journal.attempts import is_attempt
 from gapline.journal.line import EVENTS_FILE, LOG_FILES, ORDER_FILE
 from gapline.text import counted
 
-# Scratch files that a killed writer left, and what a runner keeps beside the cells.
+# Scratch files of a killed writer, and the files that a runner keeps next to the cells.
 _SCRATCH = re.compile(rf"\.(.+)\.[a-z0-9_]{{8}}(?:{re.escape(SUFFIX)})?")
 _NAMES = "|".join(map(re.escape, (REGISTER, OPTIONS_FILE, INDEX, BUILT)))
 _OURS = re.compile(rf"{_NAMES}|.+\.lock|runner-.+\.json")
@@ -24,7 +24,7 @@ _OURS_IN_ATTEMPT = re.compile("|".join([*map(re.escape, (ORDER_FILE, EVENTS_FILE
 
 
 def find_strays(study: Path) -> list[str]:
-    """Return the paths of what is not ours, relative to the study."""
+    """Return the paths of files that are not gapline's, relative to the study."""
     found: list[str] = []
     for entry in _entries(study / JOURNALS):
         inside = _entries(entry.path) if entry.is_dir() else []
@@ -41,7 +41,7 @@ def find_strays(study: Path) -> list[str]:
 
 
 def stray_note(strays: Iterable[str]) -> str:
-    """Say in one sentence that they are left out.
+    """Return one sentence that reports the files as left out.
 
     >>> stray_note(["journal/.DS_Store"])
     '1 file or folder in the journal is not of gapline and left out: journal/.DS_Store'
@@ -62,6 +62,6 @@ def _entries(folder: Path | str) -> "list[os.DirEntry[str]]":
 
 
 def _is(ours: re.Pattern[str], name: str) -> bool:
-    # A scratch file of ours is hidden and has a name of ours in it.
+    # Our scratch files are hidden, and their names contain one of our names.
     scratch = _SCRATCH.fullmatch(name)
     return bool(ours.fullmatch(scratch[1] if scratch else name))

@@ -1,13 +1,13 @@
-"""What checkers said of the candidates of an attempt, one file per checker version: they are never mixed.
+"""The verdicts of checkers on the candidates of an attempt, one file per checker version; they are never mixed.
 
     {"checker":"cvrp","version":"1","checked":"2026-08-01…","candidates":2,"journal":"89abcdef","crc":"…"}
     {"seq":1,"valid":true,"objective":9.5,"crc":"…"}
     {"seq":3,"valid":false,"reason":"…","crc":"…"}
 
-Lines are sealed as those of the journal are (`line.py`), and the first names the checksum of the journal's last line: a
-line that was changed, swapped, doubled, dropped or taken from another file does not verify, nor do the verdicts on
-another run. Bytes after the last newline are a torn tail, and the lines before it count. Anything else quarantines the
-file: its run waits for verdicts. Files of before there were checksums are read, and said to be unprotected.
+Lines are sealed like those of the journal (`line.py`), and the first line holds the checksum of the journal's last
+line: a line that was changed, swapped, doubled, dropped or copied from another file does not verify, nor do verdicts on
+another run. Bytes after the last newline are a torn tail, and the lines before it count. Any other damage quarantines
+the file: its run waits for verdicts. Files of earlier versions without checksums are read, but reported as unprotected.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ _PROGRAM = "command:"
 
 
 class Judge(NamedTuple):
-    """A checker version that judged runs; `given` is how it was asked for, as a contract names it."""
+    """A checker version that judged runs; `given` is its name in a contract or on the command line."""
 
     name: str
     version: str
@@ -42,22 +42,22 @@ class Judge(NamedTuple):
         return f"{self.name} {self.version}"
 
     def is_of(self, contract: str) -> bool:
-        """Whether this is the checker that a contract names, in whichever version."""
+        """Whether this is the checker that a contract names, in any version."""
         if self.given is not None:
             return self.given == contract
-        # Verdicts from before it was recorded: what a program calls itself is not how it is started.
+        # Verdicts of earlier versions do not record this, and a program's own name differs from its command.
         return self.name == contract or (contract.startswith(_PROGRAM) and self.name.startswith(_PROGRAM))
 
 
 class VerdictsHead(msgspec.Struct, frozen=True):
-    """The first line of a verdict file: who judged, when, how many candidates there were to judge, of which journal."""
+    """The first line of a verdict file: checker, moment, number of candidates to judge, and checksum of the journal."""
 
     checker: str
     version: str
     checked: str
     candidates: int
     journal: str
-    # How it was asked for, as a contract names it; what a program calls itself is another matter.
+    # Its name in a contract or on the command line; the name that a program gives itself may differ.
     given: str | None = None
 
     @property
@@ -67,19 +67,19 @@ class VerdictsHead(msgspec.Struct, frozen=True):
 
     @property
     def judge(self) -> "Judge":
-        """Who judged."""
+        """The checker that judged."""
         return Judge(self.checker, self.version, self.given)
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The names that the file may have: the second where a checker of the same name and version has the first."""
+        """The two possible names of the file; the second if the first is taken by another checker of the same name."""
         stem = f"verdicts-{file_slug(self.checker)}-{file_slug(self.version)}"
         apart = hashlib.sha256((self.given or "").encode()).hexdigest()[:8]
         return f"{stem}.jsonl", f"{stem}-{apart}.jsonl"
 
 
 class _OldHead(msgspec.Struct, forbid_unknown_fields=True):
-    """A first line of before there were checksums: a sealed one that was damaged must not look like it."""
+    """A first line of a version without checksums; strict, so that a damaged sealed line does not pass for one."""
 
     checker: str
     version: str
@@ -88,7 +88,7 @@ class _OldHead(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class StoredVerdict(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
-    """A verdict on the event with a sequence number; `valid` is null where the checker failed."""
+    """A verdict on the event with a sequence number; `valid` is null if the checker failed."""
 
     seq: int
     valid: bool | None = None
@@ -98,10 +98,10 @@ class StoredVerdict(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=Tr
 
 @dataclass(slots=True)
 class VerdictFacts:
-    """What a verdict file says, the verdicts aside: `judged` is how many candidates have one.
+    """The content of a verdict file without the verdicts: `judged` is the number of candidates that have one.
 
-    `torn` counts the bytes after the last whole line; `damage` says where the file does not verify: then it holds no
-    verdict, and no head where that is what was damaged. Without `sealed` a change would not be seen.
+    `torn` counts the bytes after the last whole line; `damage` says where the file does not verify. A damaged file has
+    no verdicts, and no head if the head is damaged. Without `sealed`, a change of the file would not be noticed.
     """
 
     path: Path
@@ -113,26 +113,26 @@ class VerdictFacts:
 
     @property
     def label(self) -> str | None:
-        """Name and version of the checker; None where nobody can say it any more."""
+        """Name and version of the checker; None if they cannot be read."""
         return None if self.head is None else self.head.label
 
     @property
     def candidates(self) -> int:
-        """Candidates that there were to judge."""
+        """The number of candidates to judge."""
         return 0 if self.head is None else self.head.candidates
 
     @property
     def unchecked(self) -> int:
-        """Candidates without a verdict."""
+        """The number of candidates without a verdict."""
         return self.candidates - self.judged
 
     @property
     def usable(self) -> bool:
-        """Whether the verdicts in it count."""
+        """Whether the verdicts in the file count."""
         return self.head is not None and self.damage is None
 
     def problems(self) -> list[str]:
-        """Say what is wrong with the file, in one line."""
+        """Return the problem of the file as a single line; empty if there is none."""
         if self.damage is not None:
             return [f"{self.damage}; these verdicts are quarantined: gapline check judges anew"]
         if self.torn:
@@ -147,7 +147,7 @@ class Verdicts(VerdictFacts):
     by_sequence: dict[int, StoredVerdict] = field(default_factory=dict)
 
     def take(self, verdict: StoredVerdict) -> None:
-        """Take a verdict; one that says nothing, as the checker failed, leaves its candidate unchecked."""
+        """Add a verdict; if the checker failed, its candidate stays unchecked."""
         self.by_sequence[verdict.seq] = verdict
         self.judged += verdict.valid is not None
 
@@ -158,7 +158,7 @@ Facts = TypeVar("Facts", bound=VerdictFacts)
 def write_verdicts(
     journal: Outcome, judge: Judge, *, checked: str, candidates: int, verdicts: Sequence[StoredVerdict]
 ) -> Verdicts:
-    """Store the verdicts on a journal in the place of those that the same checker version gave before."""
+    """Store the verdicts on a journal, replacing earlier ones of the same checker version."""
     head = VerdictsHead(
         judge.name, judge.version, checked, candidates, journal=f"{journal.checksum:08x}", given=judge.given
     )
@@ -168,7 +168,7 @@ def write_verdicts(
         lines.append(line)
     plain, apart = head.files
     there = _read(journal.path.parent / plain, None).head
-    # Another program may call itself by the same name and version: its verdicts stay.
+    # Another program may use the same name and version: keep its verdicts.
     taken = there is not None and there.given not in (None, judge.given)
     path = journal.path.parent / (apart if taken else plain)
     write_atomically(path, lambda stream: stream.write(b"".join(lines)))
@@ -179,28 +179,28 @@ def write_verdicts(
 
 
 def read_verdicts(journal: Outcome) -> list[Verdicts]:
-    """Read the verdict files of an attempt, one per checker version; those that were damaged say so."""
+    """Read the verdict files of an attempt, one per checker version; damaged files are marked as such."""
     return [_read(path, journal) for path in verdict_files(journal.path.parent)]
 
 
 def scan_verdicts(attempt: Path) -> list[Verdicts]:
-    """Read the verdict files of an attempt without asking whether they are on its journal."""
+    """Read the verdict files of an attempt without checking that they belong to its journal."""
     return [_read(path, None) for path in verdict_files(attempt)]
 
 
 def verdict_files(attempt: Path) -> list[Path]:
-    """Return the verdict files of an attempt."""
+    """Return the paths of an attempt's verdict files."""
     with os.scandir(attempt) as entries:
         return sorted(attempt / entry.name for entry in entries if is_verdict_file(entry.name))
 
 
 def is_verdict_file(name: str) -> bool:
-    """Say whether a file in an attempt directory holds verdicts, by its name."""
+    """Whether a file of this name in an attempt directory holds verdicts."""
     return name.startswith(_PREFIX) and name.endswith(_SUFFIX)
 
 
 def verdicts_of(found: Iterable[Facts], fits: Callable[[VerdictsHead], bool]) -> Facts | None:
-    """Return the verdicts of one checker version that count; None where there are none."""
+    """Return the usable verdicts of the checker version that `fits` selects; None if there are none."""
     return next((one for one in found if one.usable and one.head is not None and fits(one.head)), None)
 
 
@@ -237,7 +237,7 @@ def _read(path: Path, journal: Outcome | None) -> Verdicts:
 
 
 def _parse_head(line: bytes) -> tuple[VerdictsHead, int]:
-    """Read a first line and its checksum; one of before there were checksums names no journal."""
+    """Read a first line and its checksum; the line of an earlier version names no journal."""
     try:
         old = msgspec.json.decode(line, type=_OldHead)
     except (ValueError, msgspec.MsgspecError):

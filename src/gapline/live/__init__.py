@@ -1,1 +1,1 @@
-"""The state of studies while they run, for a server and a terminal."""
+"""Follow studies while they run, for a server and a terminal."""

@@ -1,4 +1,4 @@
-"""The web application: page, state, stream of changes, curves, runs and the report of the moment."""
+"""The web application: page, state, stream of changes, curves, runs and current report."""
 
 import asyncio
 import math
@@ -25,24 +25,24 @@ from gapline.report.page.build import build_live_page, build_page, build_part
 from gapline.report.tables.means import score_document
 from gapline.study import Study, open_study
 
-# Making reports may take this share of the time, and some seconds before anybody counts.
+# Share of the time that making reports may take, after an initial allowance in seconds.
 SHARE = 0.04
 ALLOWANCE = 5.0
 
 
 def study_of(watched: Watched) -> Study:
-    """Open what a report of this moment is made of, as `gapline report` would.
+    """Open the study for a report of its current state, like `gapline report`.
 
     Raises
     ------
     GaplineError
-        When there is nothing to report, or scoring is refused.
+        If there is nothing to report, or the runs cannot be scored.
     """
     return open_study(str(watched.path), allow_empty=True)
 
 
 class ReportPart(NamedTuple):
-    """A report as the page takes it, or why there is none; `wait` are seconds until there may be a newer one."""
+    """A report as a part of the page, or why there is none; `wait` is in how many seconds a newer one is possible."""
 
     mark: str
     text: str
@@ -58,9 +58,9 @@ class Parts:
         self.time = TimeShare(SHARE, ALLOWANCE, clock=clock)
 
     def newest(self, watched: Watched, have: str | None) -> ReportPart | None:
-        """Return a report that is newer than the one of mark `have`, and make it where it is due; None is nothing new.
+        """Return a report newer than the one with mark `have`, making it if it is due; None if there is no newer one.
 
-        Where it would take more than our share of the time, that is said by `wait`.
+        If making it would exceed our share of the time, the result has a `wait`.
         """
         mark, known = watched.mark, self._kept.get(watched.name)
         if known is None or known.mark != mark:
@@ -94,7 +94,7 @@ class EventStream(StreamingResponse):
 
     async def _blocks(self, client: Client) -> AsyncIterator[bytes]:
         while (data := await client.take()) is not None:
-            # In blocks: what waits for the network is copied for each client, what waits in its queue is shared.
+            # In blocks: data that waits for the network is copied for each client, data in its queue is shared.
             for low in range(0, len(data), BLOCK):
                 yield data[low : low + BLOCK]
 
@@ -107,7 +107,7 @@ class EventStream(StreamingResponse):
 
 
 class Answers:
-    """The answers of a server, over the studies that it follows."""
+    """The request handlers of a server, for the studies that it follows."""
 
     def __init__(self, hub: Hub, connections: Connections) -> None:
         self._hub = hub
@@ -131,13 +131,13 @@ class Answers:
         return Starlette(routes=[Route(path, answer) for path, answer in answers.items()])
 
     async def page(self, request: Request) -> Response:
-        """Answer with the page, which is the same for every study; `summaries` is that of too many steps."""
-        # Not behind reports that are being made: the page shows what is known meanwhile.
+        """Answer with the page, which is the same for every study; `summaries` selects the one for too many steps."""
+        # Does not wait for reports under way: the page shows the known state in the meantime.
         page = await asyncio.to_thread(build_live_page, summaries="summaries" in request.query_params)
         return HTMLResponse(page.text, headers={POLICY: page.policy})
 
     async def studies(self, _request: Request) -> Response:
-        """Answer with the studies that there are."""
+        """Answer with the list of studies."""
         for watched in list(self._hub.studies.values()):
             if not watched.channel.state:
                 await self._hub.fresh(watched)
@@ -158,7 +158,7 @@ class Answers:
         return await self._made(request, "runs", _runs_document)
 
     async def part(self, request: Request) -> Response:
-        """Answer with the report as the page takes it, where there is a newer one than it has."""
+        """Answer with the report as a part of the page, if there is a newer one than the page has."""
         watched = self._asked(request)
         async with self._heavy:
             part = await asyncio.to_thread(self._parts.newest, watched, request.query_params.get("have"))
@@ -171,7 +171,7 @@ class Answers:
         return HTMLResponse(part.text)
 
     async def report(self, request: Request) -> Response:
-        """Answer with the offline page of this moment, to be kept as a file."""
+        """Answer with the offline page of the current state, as a file to keep."""
         watched = self._asked(request)
         async with self._heavy:
             try:
@@ -181,7 +181,7 @@ class Answers:
         return HTMLResponse(page, headers={"content-disposition": 'attachment; filename="report.html"'})
 
     async def _made(self, request: Request, what: str, make: Callable[[LiveStudy], dict[str, Any]]) -> Response:
-        """Answer with something that is made of the runs, once for each state of the study."""
+        """Answer with a document made of the runs, computed once for each state of the study."""
         watched = self._asked(request)
         await self._hub.fresh(watched)
         async with self._heavy, watched.lock:
@@ -201,13 +201,13 @@ class Answers:
         await self._hub.fresh(watched)
         if request.method == "HEAD":
             return Response(media_type=EventStream.media_type)
-        # What is sent to a client that does not read would wait for ever: its connection ends with it.
+        # Data sent to a client that does not read would wait for ever: dropping the client ends its connection.
         peer = request.scope.get("client")
         client = watched.channel.join(_last_event(request), lambda: self._connections.drop(peer))
         return EventStream(watched.channel, client)
 
     def _asked(self, request: Request) -> Watched:
-        """Return the study that is asked for; one that is not listed is not there."""
+        """Return the requested study; only listed studies can be requested."""
         watched = self._hub.of(request.query_params.get("study"))
         if watched is None:
             raise HTTPException(404, "expected a study that /api/studies lists\n")
@@ -226,6 +226,6 @@ def _runs_document(live: LiveStudy) -> dict[str, Any]:
 
 
 def _last_event(request: Request) -> int | None:
-    """Return the number of the last event that a client has; a browser that comes back says it by itself."""
+    """Return the number of the last event that a client has; browsers send it when they reconnect."""
     given = request.headers.get("last-event-id") or request.query_params.get("last")
     return int(given) if given is not None and given.isascii() and given.isdigit() and len(given) <= 18 else None

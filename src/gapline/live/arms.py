@@ -1,4 +1,4 @@
-"""Means and ranks of arms while runs are open, and pairs of arms that are already decided."""
+"""Means and ranks of arms while runs are open, and pairs of arms whose order is already decided."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -24,19 +24,19 @@ _CELL = ["panel", "instance", "seed"]
 
 
 def rank_finished(scores: Scores | None, cells: pl.DataFrame, ranked: InstanceSet, *, weighting: str) -> dict[str, Any]:
-    """Return the ranks of the arms on the cells that all of them have finished, and say on which.
+    """Return the ranks of the arms on the cells that all of them have finished, with a description of these cells.
 
     Parameters
     ----------
     scores
         The runs that have ended and have their verdicts.
     cells
-        What every arm is to run: arm, panel, instance, seed.
+        The planned cells: arm, panel, instance, seed.
     ranked
-        Which arms are ranked, by the instances that they are to run.
+        The arms to rank, according to their planned instances.
 
-    `arms` has, per kernel, rank and mean of each ranked arm over the common cells; the mean is null where it does not
-    exist, the rank where the kernel ranks nothing.
+    `arms` has, per kernel, rank and mean of each ranked arm over the common cells; the mean is null if it does not
+    exist, the rank if the kernel ranks nothing.
     """
     arms = list(ranked.arms)
     theirs = cells.filter(pl.col("arm").is_in(arms))
@@ -68,12 +68,12 @@ def rank_finished(scores: Scores | None, cells: pl.DataFrame, ranked: InstanceSe
 
 
 def rank_among(scores: Scores, ranked: InstanceSet) -> Scores:
-    """Return the scores with the arms that are ranked by what they are to run, not by what they have run so far."""
+    """Return the scores, ranking the arms by their planned instances instead of those that they have run so far."""
     return replace(scores, reading=replace(scores.reading, instance_set=ranked))
 
 
 def _common(frame: pl.DataFrame, planned: pl.DataFrame, arms: int) -> pl.DataFrame:
-    """Return the cells that have a run of every arm; once every arm has all of its own runs, all of them."""
+    """Return the cells that have a run of every arm; once every arm has all its planned runs, all of them."""
     if planned.join(frame, on=["arm", *_CELL], how="anti").is_empty():
         return planned.select(_CELL).unique()
     return frame.group_by(_CELL).agg(pl.col("arm").n_unique()).filter(pl.col("arm") == arms).select(_CELL)
@@ -85,7 +85,7 @@ _ENDS = {"low": pl.Float64, "high": pl.Float64}
 
 
 class ArmBounds:
-    """The planned cells with the weight of each in the mean of its arm, as it will be when all of them are done."""
+    """The planned cells with the weight of each in the final mean of its arm."""
 
     def __init__(self, cells: pl.DataFrame, reading: LiveReading, ladders: Sequence[Sequence[str]]) -> None:
         self._reading = reading
@@ -100,13 +100,13 @@ class ArmBounds:
         self._ends: dict[str, Latest[pl.DataFrame]] = {kernel.name: Latest() for kernel in reading.kernels}
 
     def describe(self, arms: Iterable[str]) -> None:
-        """Rank these arms no longer, because their runs say that they are of tier 2."""
+        """Stop ranking these arms, because their runs state that they are of tier 2."""
         if not self._tier_two.issuperset(arms):
             self._tier_two = self._tier_two.union(arms)
             self.ranked = decide_instance_set(self._cells, tier_two=self._tier_two, ladders=self._ladders)
 
     def ranking(self, table: LiveScores) -> dict[str, Any]:
-        """Return the ranks of the arms on the cells that all of them have finished; made anew where runs joined."""
+        """Return the ranks of the arms on the cells that all of them have finished; recomputed if runs joined."""
 
         def work() -> dict[str, Any]:
             return rank_finished(table.scores, self._cells, self.ranked, weighting=self._reading.weighting)
@@ -142,7 +142,7 @@ class ArmBounds:
                 ends[arm] = bound_means(low[rows], high[rows], self._weights[rows])
             bottom, top = ends.get(arm, (None, None))
             arms.append({"arm": arm, "low": bottom, "high": top, "open": int(np.count_nonzero(~settled[rows]))})
-        # A mean over other instances, or of a kernel that ranks nothing here, stands for nothing that could be decided.
+        # A mean over other instances, or of a kernel that ranks nothing here, decides nothing.
         unranked = table.scores is not None and rank_among(table.scores, self.ranked).why_unranked(kernel.name)
         compared = [] if unranked else [arm for arm in self._rows if self.ranked.ranked(arm)]
         pairs = []
@@ -153,7 +153,7 @@ class ArmBounds:
         return {"arms": arms, "pairs": pairs}
 
     def _known_ends(self, kernel: Kernel, scores: Scores | None, best_known: BestKnown) -> pl.DataFrame:
-        """Return the ends of every cell's score, `settled` where it has a whole run; those under way are not begun."""
+        """Return the ends of every cell's score, `settled` if it has a whole run; runs under way count as unbegun."""
         names, low, high = sorted(set(self._cells["instance"])), [], []
         for instance in names:
             reference, best = best_known(instance)

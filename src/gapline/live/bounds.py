@@ -24,16 +24,16 @@ from gapline.study import declared_choices
 
 Floats = NDArray[np.float64]
 
-# As near to zero as a double gets: there every bounded kernel is at its lower end, to the last bit.
+# The smallest positive double: with it, every bounded kernel is exactly at its lower end.
 LEAST = 5e-324
-# What the last bits of two sums may differ by, of scores of about 1.
+# Bound on the rounding difference of two sums, for scores of about 1.
 ROUNDING = 1e-14
 
 
 class OpenRun(NamedTuple):
     """A run as far as it is known: its accepted steps up to `known`, on the scored scale.
 
-    `best` is the best value that is possible, None where nobody knows one; without `checked` the steps are claims.
+    `best` is the best possible value, None if it is unknown; without `checked`, the steps are claims.
     """
 
     time: Floats
@@ -47,10 +47,10 @@ class OpenRun(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ScoreBounds:
-    """The ends between which a score lies; `held` is what it is if the incumbent is held to the horizon.
+    """The ends between which a score lies; `held` is the score if the incumbent stays until the horizon.
 
-    `to_reference` is what it is if the run jumps to the reference now; `so_far` is the score at the horizon `known`.
-    `claimed` are the ends if all claims are true, where candidates wait for verdicts. None where there is no value.
+    `to_reference` is the score if the run reaches the reference now; `so_far` is the score at the horizon `known`.
+    `claimed` are the ends if all claims are true, for candidates that wait for verdicts. None if there is no value.
     """
 
     low: float | None
@@ -68,7 +68,7 @@ class ScoreBounds:
 
 
 def has_ends(kernel: Kernel) -> bool:
-    """Say whether the gap of a kernel lies between two values that are known."""
+    """Whether the gap of a kernel lies between two known values."""
     return kernel.code is not KernelCode.CUSTOM and kernel.before is not None
 
 
@@ -80,7 +80,7 @@ def bound_runs(runs: Sequence[OpenRun], *, kernels: Sequence[Kernel], weight: Ti
     reached = _scores([_jump(run, run.known, run.reference) for run in runs], kernels, weight)
     least = _scores([_jump(run, run.known, _best(run)) for run in runs], kernels, weight)
     so_far = _scores_so_far(runs, kernels, weight)
-    # Only of claims: most runs have none.
+    # Only for claims: most runs have none.
     claims = [row for row, run in enumerate(runs) if not run.checked]
     empty, at_once = np.full(held.shape, np.nan), np.full(held.shape, np.nan)
     if claims:
@@ -122,7 +122,7 @@ def bound_unbegun(best: float | None, reference: float, kernel: Kernel) -> tuple
 
 
 def bound_means(low: Floats, high: Floats, weights: Floats) -> tuple[float, float]:
-    """Return the ends of a weighted mean of numbers that each lie between two ends."""
+    """Return the ends of a weighted mean, given the ends of each number."""
     if bool(np.array_equal(low, high)):
         mean = weighted_mean(low, weights)
         return mean, mean
@@ -130,7 +130,7 @@ def bound_means(low: Floats, high: Floats, weights: Floats) -> tuple[float, floa
 
 
 def is_decided(a: tuple[float, float], b: tuple[float, float]) -> bool:
-    """Say whether no open run can change any more which of two means is the smaller one.
+    """Whether open runs can no longer change which of two means is smaller.
 
     >>> is_decided((0.1, 0.2), (0.3, 0.4)), is_decided((0.1, 0.3), (0.2, 0.4))
     (True, False)
@@ -151,7 +151,7 @@ def _best(run: OpenRun) -> float:
 
 
 def _jump(run: OpenRun, moment: float, value: float) -> OpenRun:
-    """Let a run have a value from a moment on, unless it has a better one already."""
+    """Return the run with a value from a moment on, unless it already has a better one."""
     if moment >= run.horizon or (len(run.objective) and run.objective[-1] <= value):
         return run
     before = run.time < moment
@@ -159,7 +159,7 @@ def _jump(run: OpenRun, moment: float, value: float) -> OpenRun:
 
 
 def _jump_at_first(run: OpenRun) -> OpenRun:
-    """Let the first candidate have been the best that is possible."""
+    """Return the run as if its first candidate had been the best possible one."""
     first = float(run.time[0]) if len(run.time) else run.known
     return _jump(_emptied(run), first, _best(run))
 
@@ -169,9 +169,9 @@ def _emptied(run: OpenRun) -> OpenRun:
 
 
 def _scores_so_far(runs: Sequence[OpenRun], kernels: Sequence[Kernel], weight: TimeWeight) -> Floats:
-    """Return the scores at the horizon up to which each run is known; NaN where the weight has none there."""
+    """Return the scores at the horizon up to which each run is known; NaN if the weight is not defined there."""
     found = np.full((len(runs), len(kernels)), np.nan)
-    # A function is integrated over each horizon anew, which is too much for a number that changes all the time.
+    # A weight function is integrated for each horizon, which is too slow for a number that changes all the time.
     known = [] if weight.function is not None else [row for row, run in enumerate(runs) if _weighs(weight, run.known)]
     if known:
         cut = [runs[row]._replace(horizon=min(runs[row].known, runs[row].horizon)) for row in known]
@@ -205,9 +205,9 @@ def _scores(runs: Sequence[OpenRun], kernels: Sequence[Kernel], weight: TimeWeig
 
 
 class LiveReading:
-    """The choices of a contract: kernels, the first of which leads, weight, and the snapshot that it names.
+    """The choices of a contract: kernels (the first one leads), weight, and the snapshot that it names.
 
-    Arms of simplified models are of tier 2. `problem` says what of the choices cannot be used.
+    Arms of simplified models are of tier 2. `problem` says which of the choices cannot be used.
     """
 
     def __init__(self, study: Path, contract: Contract) -> None:
@@ -230,12 +230,12 @@ class LiveReading:
             self.problem = error.message
 
     def use(self, snapshot: Snapshot | None) -> None:
-        """Read against a snapshot from now on."""
+        """Use another snapshot from now on."""
         if snapshot is not self.snapshot:
             self.snapshot, self._known = snapshot, {}
 
     def reference(self, instance: str, scale: Scale) -> float | None:
-        """Return the reference of an instance on the scored scale, None where there is none to be used."""
+        """Return the reference of an instance on the scored scale; None if there is no usable one."""
         if instance not in self._known:
             self._known[instance] = self._resolve(instance, scale)
         return self._known[instance]

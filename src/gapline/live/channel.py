@@ -10,18 +10,18 @@ from typing import Any
 import msgspec
 
 Path = list[str]
-# What turns one state into the next: `gone`, `set`, `cut` and `append` (docs/watch.md).
+# The difference between two states: `gone`, `set`, `cut` and `append` (docs/watch.md).
 Change = dict[str, list[Any]]
 _ABSENT = object()
 
 
 def now_stamp() -> str:
-    """Return this moment as ISO 8601, in UTC and milliseconds."""
+    """Return the current time as ISO 8601, in UTC with milliseconds."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
 
 
 def difference(before: dict[str, Any], after: dict[str, Any]) -> Change:
-    """Return what changed from one document to the next.
+    """Return the changes from one document to the next.
 
     >>> difference({"a": 1, "b": {"c": [1]}}, {"b": {"c": [1, 2]}})
     {'gone': [['a']], 'set': [], 'cut': [], 'append': [(['b', 'c'], [2])]}
@@ -37,7 +37,7 @@ def _compare(before: dict[str, Any], after: dict[str, Any], path: Path, found: C
         old = before.get(name, _ABSENT)
         if old is new:
             continue
-        # 1 and 1.0 and True are equal, and not the same in JSON.
+        # 1, 1.0 and True are equal in Python, but not the same in JSON.
         same, place = type(old) is type(new), [*path, name]
         if same and isinstance(new, dict):
             _compare(old, new, place, found)
@@ -47,14 +47,14 @@ def _compare(before: dict[str, Any], after: dict[str, Any], path: Path, found: C
             if kept < len(new):
                 found["append"].append((place, new[kept:]))
         elif not same or old != new or (new and isinstance(new, list)):
-            # A list that has little in common with the one before it is shorter said whole.
+            # A list that has little in common with the previous one is shorter to send as a whole.
             found["set"].append((place, new))
 
 
 def _common(old: list[Any], new: list[Any]) -> int:
-    """Return how many values two lists begin with alike."""
+    """Return the length of the common prefix of two lists."""
     most = min(len(old), len(new))
-    # A list that grew, or whose last value is another one, is compared at once.
+    # A list that grew, or whose last value changed, is compared as a whole.
     for length in (most, most - 1):
         if length > 0 and _is_same(old[:length], new[:length]):
             return length
@@ -65,14 +65,14 @@ def _is_same(old: list[Any], new: list[Any]) -> bool:
     return old == new and list(map(type, old)) == list(map(type, new))
 
 
-# Changes that are kept for clients that come back, by number and by size.
+# Limits on the changes that are kept for clients that reconnect, by number and by size.
 MOST_CHANGES, MOST_BYTES = 600, 8 << 20
-# What may wait for one client.
+# Limits on the data that waits for one client.
 MOST_WAITING, MOST_WAITING_BYTES = 60, 1 << 20
 
 
 class Client:
-    """A reader of the stream; once too much waits for it, it is `dropped`, and `drop` is called."""
+    """A reader of the stream; if too much data waits for it, it is `dropped`, and `drop` is called."""
 
     def __init__(self, drop: Callable[[], None] = lambda: None) -> None:
         self.dropped = False
@@ -81,7 +81,7 @@ class Client:
         self._bytes = 0
 
     def put(self, data: bytes | None) -> None:
-        """Let data wait for the client, or drop it; None is the end of the stream."""
+        """Queue data for the client, or drop it; None is the end of the stream."""
         size = len(data or b"")
         if self.dropped:
             return
@@ -95,14 +95,14 @@ class Client:
         self._bytes += size
 
     async def take(self) -> bytes | None:
-        """Wait for what is next; None is the end."""
+        """Wait for the next data; None is the end."""
         data = await self._waiting.get()
         self._bytes -= len(data or b"")
         return data
 
 
 class Channel:
-    """One study as its clients see it; `number` is that of the newest event."""
+    """The event stream of one study; `number` is that of the newest event."""
 
     def __init__(self, *, start: int = 0) -> None:
         self.number = start
@@ -110,12 +110,12 @@ class Channel:
         self.looked = now_stamp()
         self.clients: set[Client] = set()
         self._document = self._state_event = b""
-        # The newest changes as they went out, their numbers without a gap.
+        # The newest changes as they were sent, with consecutive numbers.
         self._kept: deque[bytes] = deque()
         self._bytes = 0
 
     def publish(self, state: dict[str, Any], *, looked: str | None = None) -> bool:
-        """Let a new state be known, of a look that began at a moment; return whether anything changed."""
+        """Publish a new state, given when its look began; return whether anything changed."""
         found = difference(self.state, state)
         if not any(found.values()):
             return False
@@ -138,16 +138,16 @@ class Channel:
         return self._document
 
     def join(self, last: int | None, drop: Callable[[], None] = lambda: None) -> Client:
-        """Let a client listen, from its last event on where that is still kept, else from the whole state."""
+        """Add a client; it continues from its last event if that is still kept, otherwise from the whole state."""
         client = Client(drop)
         missed = -1 if last is None else self.number - last
-        # More than there were are of another server that was here before, or of nobody.
+        # A larger number is that of an earlier server, or invented.
         if not 0 <= missed <= len(self._kept):
-            # One for all who come at this moment.
+            # Encoded once for all clients that join now.
             self._state_event = self._state_event or encode_event("state", self.document(), self.number)
             client.put(self._state_event)
         elif missed:
-            # As one: those who come back are not slow because they missed much.
+            # Sent as one item: a client that missed much must not count as slow.
             client.put(b"".join(list(self._kept)[-missed:]))
         self.clients.add(client)
         return client
@@ -157,11 +157,11 @@ class Channel:
         self.clients.discard(client)
 
     def beat(self) -> None:
-        """Let the clients know that the server is there."""
+        """Tell the clients that the server is alive."""
         self._send(b": here\n\n")
 
     def close(self, reason: str) -> None:
-        """Let the clients know that nothing more comes."""
+        """Tell the clients that the stream ends."""
         self._send(encode_event("bye", encode({"reason": reason}), self.number))
         self._send(None)
 
@@ -171,11 +171,11 @@ class Channel:
 
 
 def encode(document: Any) -> bytes:
-    """Return JSON on one line; an infinity, which JSON has not, is null."""
+    """Return JSON on one line; infinities, which JSON does not have, become null."""
     try:
         return msgspec.json.encode(document)
     except (msgspec.MsgspecError, TypeError, ValueError, UnicodeEncodeError):
-        # A name that is no text, as a file system may hold it.
+        # A name that is not valid text, which file systems allow.
         return json.dumps(document, separators=(",", ":"), default=str).encode("ascii", "backslashreplace")
 
 
@@ -185,5 +185,5 @@ def encode_event(kind: str, data: bytes, number: int) -> bytes:
     >>> encode_event("change", b'{"id":3}', 3)
     b'id: 3\nevent: change\ndata: {"id":3}\n\n'
     """
-    # JSON on one line has no line end that could end the event.
+    # JSON on one line contains no newline that could end the event.
     return b"id: %d\nevent: %b\ndata: %b\n\n" % (number, kind.encode(), data)

@@ -1,4 +1,4 @@
-"""Keeping out of the solvers' way: low priority, and other cores than those that runs are pinned to."""
+"""Avoid disturbing solvers: low priority, and other cores than those that runs are pinned to."""
 
 import contextlib
 import os
@@ -6,20 +6,20 @@ import time
 from collections.abc import Callable, Iterable
 
 NICENESS = 10
-# Seconds for which a core that was pinned is taken for one that is pinned again soon.
+# For how many seconds after a run its core counts as pinned, because the next run may follow.
 REMEMBER = 60.0
 
 
 def go_quietly() -> None:
-    """Let everybody else go first, from now on."""
+    """Lower the priority of this process."""
     with contextlib.suppress(OSError):
         os.nice(max(0, NICENESS - os.nice(0)))
-    # Our own work is small: a thread pool of as many threads as there are cores would wake all of them.
+    # Our own work is small: a pool with a thread per core would wake all of them.
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 
 def avoid_cores(pinned: Iterable[int], allowed: frozenset[int]) -> frozenset[int]:
-    """Move all threads of this process to cores that no run is pinned to, where there are any; return where we are."""
+    """Move all threads of this process to cores without a pinned run, if there are any; return the cores used."""
     free = allowed.difference(pinned) or allowed
     for thread in _threads():
         with contextlib.suppress(OSError):
@@ -28,9 +28,9 @@ def avoid_cores(pinned: Iterable[int], allowed: frozenset[int]) -> frozenset[int
 
 
 class Distance:
-    """The cores to stay off: those that runs are pinned to, and for a while those that they were, where the next come.
+    """The cores to avoid: those with pinned runs, and for a while those that had one, because the next may follow.
 
-    Runs begin between two looks: whoever came back to a core as soon as it is free would be in the way of the next.
+    Runs begin between two looks: a process that returned to a core as soon as it is free would disturb the next run.
     """
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -40,13 +40,13 @@ class Distance:
         self._off: frozenset[int] = frozenset()
 
     def keep(self, pinned: Iterable[int]) -> frozenset[int]:
-        """Stay off the cores that are pinned now or were lately; return those that we stay off."""
+        """Avoid the cores that are pinned now or were recently; return them."""
         now, pinned = self._clock(), frozenset(pinned)
         self._seen |= dict.fromkeys(pinned, now)
         self._seen = {core: at for core, at in self._seen.items() if now - at <= REMEMBER}
         off = frozenset(self._seen)
         if not self._allowed.difference(off):
-            # Rather where a run may come than where one is.
+            # A core that may get a run is better than one that has a run.
             off = pinned
         if off != self._off:
             self._off = off

@@ -19,7 +19,7 @@ METHODS = ("GET", "HEAD")
 MOST_QUERY = 2000
 MOST_HEADERS, MOST_HEADER_BYTES = 100, 16 << 10
 POLICY = "content-security-policy"
-# Of every answer; the page has a policy of its own.
+# For every answer; the page has a policy of its own.
 HEADERS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
@@ -28,12 +28,12 @@ HEADERS = {
     "cache-control": "no-store",
     POLICY: "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
 }
-# Not a redirect: a browser that follows one from a link of another site leaves a strict cookie out.
+# Not a redirect: when a browser follows one from a link on another site, it omits a strict cookie.
 WELCOME = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/"><a href="/">gapline</a>'
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether only this machine can call a host.
+    """Whether a host can only be reached from this machine.
 
     >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0"), is_loopback("node7")
     (True, True, False, False)
@@ -47,12 +47,12 @@ def is_loopback(host: str) -> bool:
 
 
 def new_token() -> str:
-    """Return a token that nobody guesses."""
+    """Return a random token that cannot be guessed."""
     return secrets.token_urlsafe(32)
 
 
 class Guard:
-    """Lets through what may be asked, and answers the rest."""
+    """Passes permitted requests on to the application, and answers all others itself."""
 
     def __init__(self, app: ASGIApp, *, host: str, port: int, token: str | None) -> None:
         self._app = app
@@ -64,9 +64,9 @@ class Guard:
         self._names = {name.lower() for name in (*LOOPBACK, *own)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or hand it on; every answer gets the headers that keep others out."""
+        """Answer a request or pass it on; every answer gets the security headers."""
         if scope["type"] != "http":
-            # There is nothing but requests: no sockets, and the start needs no help.
+            # Only HTTP requests are served: websockets are not, and startup needs no handling.
             return
 
         async def send_guarded(message: Message) -> None:
@@ -80,7 +80,7 @@ class Guard:
         await (self._refusal(Request(scope)) or self._app)(scope, receive, send_guarded)
 
     def _refusal(self, request: Request) -> Response | None:
-        """Return the answer to a request that may not be asked."""
+        """Return the answer to a request that is not permitted; None if it is."""
         headers = request.headers
         size = sum(len(name) + len(value) for name, value in headers.raw)
         lengths = headers.getlist("content-length")
@@ -96,7 +96,7 @@ class Guard:
         return None if self._token is None else self._ask_token(request, self._token)
 
     def _ask_token(self, request: Request, token: bytes) -> Response | None:
-        # In constant time: how long it takes tells nothing of how much of it is right.
+        # In constant time, so that the duration does not reveal how much of the token is right.
         asked = request.query_params.getlist("token")
         if request.scope["path"] == "/" and asked:
             if not hmac.compare_digest(asked[0].encode(), token):
@@ -111,7 +111,7 @@ class Guard:
         return _refuse(401, why, **{"www-authenticate": "Bearer"})
 
     def _is_called_by_name(self, hosts: list[str]) -> bool:
-        """Say whether the Host header is one of our names; an address is no name that somebody could point here."""
+        """Whether the Host header is one of our names or a permitted address, which DNS rebinding cannot fake."""
         if len(hosts) != 1:
             return False
         name, port = _split_host(hosts[0].lower())
@@ -131,7 +131,7 @@ def _refuse(status: int, why: str, **headers: str) -> Response:
 
 
 def _split_host(host: str) -> tuple[str, int | None]:
-    """Split a Host header into name and port; 80 where it has none."""
+    """Split a Host header into name and port; the default port is 80."""
     name, colon, port = host.rpartition(":")
     if not colon or host.endswith("]"):
         name, port = host, "80"
@@ -139,52 +139,52 @@ def _split_host(host: str) -> tuple[str, int | None]:
     return name, int(port) if port.isascii() and port.isdigit() and len(port) <= 5 else None
 
 
-# 200 clients, and some that come and go.
+# 200 clients, and some more for short requests.
 MOST = 256
-# Seconds for a request to be there, from its first byte or from the connection on.
+# Seconds within which a request must be complete, from its first byte or from the connection on.
 ASK_WITHIN = 10.0
-# Bytes that wait in this process for the network, per client, before its stream has to wait; and in the kernel, which
-# would else take megabytes for each client that does not read.
+# Bytes that may wait for the network per client: in this process, before its stream has to wait; and in the kernel,
+# which would otherwise take megabytes for each client that does not read.
 HIGH_WATER, KERNEL = 64 << 10, 128 << 10
 
 Peer = tuple[str, int]
 
 
 class Connections:
-    """The open connections of a server, by the address of their other end."""
+    """The open connections of a server, by the address of the peer."""
 
     def __init__(self) -> None:
         self.open: dict[Peer, BoundedProtocol] = {}
 
     def drop(self, peer: Any) -> None:
-        """End a connection now, whatever still waits to be sent."""
+        """End a connection now, discarding data that still waits."""
         protocol = self.open.get(tuple(peer)) if peer else None
         if protocol is not None and protocol.transport is not None:
             end_now(protocol.transport)
 
     def protocol(self) -> type["BoundedProtocol"]:
-        """Return the protocol that uvicorn is to use, which keeps the connections here."""
+        """Return the protocol class for uvicorn, which registers its connections here."""
         return type("OwnProtocol", (BoundedProtocol,), {"room": self})
 
 
 def end_now(transport: asyncio.Transport) -> None:
-    """End a connection, and let the kernel forget what it has for it.
+    """End a connection, and let the kernel discard its data.
 
-    Without that it would wait for somebody who does not read, and hold its memory, long after we closed it.
+    Otherwise the kernel would wait for a client that does not read, and keep the memory, long after we closed it.
     """
     transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     transport.abort()
 
 
 class BoundedProtocol(H11Protocol):
-    """HTTP/1.1 with bounds that uvicorn has not."""
+    """HTTP/1.1 with limits that uvicorn does not have."""
 
     room: Connections
     _peer: Peer | None = None
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a connection, or turn it away."""
+        """Accept a connection, or reject it."""
         super().connection_made(transport)
         if len(self.room.open) >= MOST:
             transport.abort()
@@ -204,7 +204,7 @@ class BoundedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def handle_events(self) -> None:
-        """Look whether a request is there."""
+        """Check whether a request has arrived."""
         before = self.cycle
         super().handle_events()
         if self.cycle is not before:

@@ -1,4 +1,4 @@
-"""The studies that a server follows, one or a folder of them: opened, looked at in turn, reopened."""
+"""The studies that a server follows, one or a folder of them: opened, read in turn, reopened."""
 
 import asyncio
 import contextlib
@@ -14,10 +14,10 @@ from gapline.live.state import SCHEMA, Document, LiveStudy
 
 
 class Watched:
-    """A study under its path, and the stream of its changes; `live` is what follows it, None while there is no study.
+    """A study at a path, and the stream of its changes; `live` follows the study, None while there is none.
 
     `looked` is when the last look began, on the clock of this process, and `cost` how long it took; `pinned` are the
-    cores of this machine that runs were pinned to then.
+    cores of this machine that runs were pinned to at the time.
     """
 
     def __init__(self, name: str, path: Path) -> None:
@@ -28,17 +28,17 @@ class Watched:
         self.looked = -1e9
         self.cost = 0.0
         self.pinned: frozenset[int] = frozenset()
-        # Numbers go on where those of a server before this one ended, so that its clients do not take them for theirs.
+        # Higher than any number of an earlier server, so that its clients do not take new events for old ones.
         self.channel = Channel(start=int(time.time() * 10))
         self.lock = asyncio.Lock()
 
     @property
     def mark(self) -> str:
-        """By what the whole runs are known: a report that is made of the same has the same numbers."""
+        """Identifies the set of whole runs: reports with the same mark have the same numbers."""
         return "" if self.live is None else self.live.mark
 
     def look(self) -> Document:
-        """Return the state of this moment; where it is not there or cannot be read, that is its state."""
+        """Return the current state; a study that is missing or unreadable has a state too."""
         began = time.monotonic()
         try:
             contract = _facts(self.path / CONTRACT_FILE)
@@ -49,31 +49,31 @@ class Watched:
                 self.open()
             assert self.live is not None
             state = self.live.look()
-            # Here and not by who asks: another thread may be in the next look by then.
+            # Set here and not by the caller: another thread may be in the next look by then.
             self.pinned = frozenset(self.live.pinned_cores())
             return state
         except (GaplineError, OSError) as error:
             self.close()
             return unreadable(self.name, error) if is_study(self.path) else absent(self.name, self.path)
         finally:
-            # From its beginning: what came in meanwhile waits for the next look.
+            # From its beginning: changes made during this look are for the next one.
             self.looked = began
             self.cost = time.monotonic() - began
 
     def open(self) -> None:
-        """Open the study, for those who have to be told where it is not there or cannot be read.
+        """Open the study, raising an error if it is missing or unreadable.
 
         Raises
         ------
         GaplineError
-            When there is no study, or it cannot be read.
+            If there is no study, or it cannot be read.
         """
-        # Before it is read: what is written meanwhile is another one at the next look.
+        # Before it is read: a change made in the meantime is noticed at the next look.
         contract = _facts(self.path / CONTRACT_FILE)
         self.live, self._contract = LiveStudy(self.path, name=self.name), contract
 
     def close(self) -> None:
-        """Let go of what follows it."""
+        """Stop following the study."""
         if self.live is not None:
             with contextlib.suppress(OSError):
                 self.live.close()
@@ -87,7 +87,7 @@ def unreadable(name: str, error: Exception) -> Document:
 
 
 def absent(name: str, path: Path) -> Document:
-    """Return the state of a study that is not there: not yet, or no longer."""
+    """Return the state of a study that does not exist, not yet or no longer."""
     words = f"{path} has no {CONTRACT_FILE}; it is shown as soon as one is there"
     if not path.is_dir():
         words = f"{path} is not there; it is shown as soon as it is"
@@ -102,7 +102,7 @@ def _nothing(name: str, phase: str, **more: Document) -> Document:
 
 
 def _facts(path: Path) -> tuple[int, int] | None:
-    """Return by what a contract is known to be the one that was read."""
+    """Return the facts that identify the version of a contract."""
     try:
         facts = path.stat()
     except OSError:
@@ -110,19 +110,19 @@ def _facts(path: Path) -> tuple[int, int] | None:
     return facts.st_mtime_ns, facts.st_ino
 
 
-# Seconds between two looks: while somebody watches, and while nobody does.
+# Seconds between two looks: with clients, and without.
 LOOK_EVERY, UNWATCHED_EVERY = 1.25, 5.0
 BEAT_EVERY = 5.0
 MOST_STUDIES = 100
 
 
 def find_studies(source: str | Path) -> dict[str, Path]:
-    """Return the studies that a path stands for, by their names: itself, or those right below it, of which none may be.
+    """Return the studies of a path by name: itself, or those directly below it, which may be none.
 
     Raises
     ------
     UsageError
-        When there is no such directory.
+        If there is no such directory.
     """
     path = Path(source)
     if is_study(path):
@@ -133,9 +133,9 @@ def find_studies(source: str | Path) -> dict[str, Path]:
 
 
 class Hub:
-    """Everything that a server follows.
+    """All studies that a server follows.
 
-    `present` are the names of the studies that are there; `on_look` is called after each look.
+    `present` are the names of the studies that exist; `on_look` is called after each look.
     """
 
     def __init__(self, source: str | Path) -> None:
@@ -147,7 +147,7 @@ class Hub:
         self.on_look: Callable[[], object] = lambda: None
 
     def find(self) -> None:
-        """Take in the studies that are new, and let go of those that are gone and that nobody watches."""
+        """Add new studies, and remove those that are gone and have no clients."""
         found = find_studies(self.source)
         for name, watched in list(self.studies.items()):
             if name not in found and not watched.channel.clients and not watched.lock.locked():
@@ -159,20 +159,20 @@ class Hub:
         self.present = frozenset(found).intersection(self.studies)
 
     def of(self, name: str | None) -> Watched | None:
-        """Return the study of a name that was listed; the first one where none is named; None where there is none."""
+        """Return the study with a listed name; without a name, the first one; None if there is none."""
         if name is not None:
             return self.studies.get(name)
         return next((one for one in self.studies.values() if one.name in self.present), None)
 
     async def fresh(self, watched: Watched) -> None:
-        """Look at a study unless somebody just did."""
+        """Look at a study unless that was just done."""
         if time.monotonic() - watched.looked - watched.cost >= LOOK_EVERY:
             await self._look(watched)
 
     async def _look(self, watched: Watched) -> None:
         async with watched.lock:
             looked = now_stamp()
-            # In a thread: clients are answered while journals are read.
+            # In a thread, so that clients are answered while journals are read.
             state = await asyncio.to_thread(watched.look)
             watched.channel.publish(state, looked=looked)
         self.on_look()
@@ -181,7 +181,7 @@ class Hub:
         """Look at the studies until the server ends."""
         beat = time.monotonic()
         while not self.ended.is_set():
-            # While the folder is being moved, those that were there say so themselves.
+            # While the folder is being moved, the known studies report it themselves.
             with contextlib.suppress(GaplineError, OSError):
                 self.find()
             for watched in list(self.studies.values()):
@@ -198,19 +198,19 @@ class Hub:
                 continue
 
     def _pause(self) -> float:
-        """Return how long nobody need be looked at; at least as long as the looks took, however slow the machine is."""
+        """Return the pause until the next look; at least as long as the looks took, to bound the load."""
         watched = [one for one in self.studies.values() if one.channel.clients]
         due = min((one.looked + LOOK_EVERY - time.monotonic() for one in watched), default=LOOK_EVERY)
         return min(LOOK_EVERY, max(due, sum(one.cost for one in watched)))
 
     def close(self, reason: str) -> None:
-        """Tell all clients that nothing more comes."""
+        """Tell all clients that the stream ends."""
         for watched in self.studies.values():
             watched.channel.close(reason)
         self.ended.set()
 
     def documents(self) -> list[dict[str, Any]]:
-        """Return what a list of the studies shows."""
+        """Return the documents for a list of the studies."""
         return [
             watched.channel.state.get("study", {"id": name, "name": name, "title": ""})
             | {field: watched.channel.state.get(field) for field in ("phase", "progress")}

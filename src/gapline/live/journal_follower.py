@@ -1,4 +1,4 @@
-"""Journals followed while they grow: what changed since the last look, at the cost of the change."""
+"""Follow growing journals: read what changed since the last look, at a cost that depends on the change only."""
 
 import contextlib
 import os
@@ -32,11 +32,11 @@ from gapline.journal.verdicts import Judge
 
 
 class GrowingJournal:
-    """The journal of an attempt as far as it was read: `journal` is what `read_journal` makes of the same bytes.
+    """The journal of an attempt as far as it was read: `journal` equals the result of `read_journal` on these bytes.
 
-    `place` is the byte at which the next look begins, `stamp` the time of the last event, 0 before the first; `starts`
-    counts how often it was begun anew. Of events that are no longer in it, `forgotten` counts how many were captured,
-    rejected, late and unchecked, and `reasons` why they were rejected.
+    `place` is the offset at which the next look begins, `stamp` the time of the last event, 0 before the first;
+    `starts` counts how often reading began from the start. `forgotten` counts how many of the events that are no longer
+    in it were captured, rejected, late and unchecked, and `reasons` why they were rejected.
     """
 
     def __init__(self, attempt: Path) -> None:
@@ -55,7 +55,7 @@ class GrowingJournal:
         self._file: tuple[int, int] | None = None
 
     def look(self) -> bool:
-        """Read the whole lines that were added; return whether there were any, or the journal was begun anew."""
+        """Read the whole lines that were added; return whether there were any, or reading began from the start."""
         before, starts = self.lines, self.starts
         try:
             facts = self.path.stat()
@@ -77,16 +77,16 @@ class GrowingJournal:
         except OSError as error:
             self.journal.corruption = f"{self.path}: expected a file, got {reason_of(error)}"
         if self.journal.order is None and self.journal.corruption is not None:
-            # Where nothing of the journal can be used, the order beside it names the run.
+            # If nothing of the journal is usable, the order file next to it names the run.
             self.journal.order = read_journal(self.attempt).order
         return self.lines != before or self.starts != starts
 
 
-# Two changes of a directory inside one tick of the system's clock leave the same time.
+# Two changes of a directory within one tick of the system's clock have the same time.
 TICK = 50_000_000
-# Done cells of which a look asks whether they are as they were.
+# How many done cells each look checks for changes.
 IN_TURN = 20
-# Lines of a supervisor may wait this long for the disk; on a file server they may show a minute late.
+# Lines of a supervisor may wait this long for the disk; on a file server, they may appear a minute late.
 HERE_WITHIN, ELSEWHERE_WITHIN = 2.0, 90.0
 # The first line is written before the solver is started.
 START_WITHIN = 1.0
@@ -99,9 +99,9 @@ _OPEN = frozenset({CellState.RUNNING, CellState.INTERRUPTED, CellState.QUARANTIN
 class CellProgress:
     """A cell of the plan as far as it was read.
 
-    `growing` is the attempt under way; `seen` are the attempts of a cell that nobody works on. `began` is by when the
-    run had begun at the latest, on the clock of this process: an event that was stamped t and read at T says so.
-    `modified`, `judged` and `claim` are what its directories and its claim are known by.
+    `growing` is the attempt under way; `seen` are the attempts of a cell that no runner works on. `began` is the latest
+    time at which the run can have begun, on the clock of this process, from the stamp of an event and the time at which
+    it was read. `modified`, `judged` and `claim` identify the state of its directories and its claim.
     """
 
     cell: Cell
@@ -127,14 +127,14 @@ class CellProgress:
 
     @property
     def counting(self) -> Seen | None:
-        """The attempt that counts, where one is whole."""
+        """The attempt that counts; None if no attempt is whole."""
         outcome = self.record.counting
         return next((one for one in self.seen if one.outcome is outcome), None)
 
     def known_until(self, now: float) -> float:
         """Return up to which time of the run all events are read: no later line can have an earlier stamp.
 
-        That is the last stamp, or what the clock says less the time that a line may take to get here.
+        This is the last stamp, or the elapsed time minus the delay with which a line may arrive.
         """
         assert self.growing is not None
         stamp = self.growing.stamp
@@ -146,7 +146,7 @@ class CellProgress:
 
 @dataclass(slots=True)
 class Changes:
-    """What a look found: cells whose stage changed, cells whose run went on, and whether done ones are others now."""
+    """The changes of a look: cells whose stage changed, cells whose run progressed, and whether done runs changed."""
 
     moved: list[tuple[CellProgress, CellState]] = field(default_factory=list)
     grown: list[CellProgress] = field(default_factory=list)
@@ -157,10 +157,10 @@ class Changes:
 
 
 class Follower:
-    """The cells of a plan, and what became of them since the last look.
+    """The cells of a plan, and their changes since the last look.
 
     `checked` is whether a checker has to judge, `checker` the one that the contract names; `judge` is the version whose
-    verdicts count, as far as is known.
+    verdicts count, as far as it is known.
     """
 
     def __init__(
@@ -179,7 +179,7 @@ class Follower:
         self._clock = clock
         self.index = Index(study, apart=True)
         self.index.open()
-        # Whoever forgets to close it leaves no open file behind.
+        # Closes the file if the caller does not.
         weakref.finalize(self, self.index.close)
         self.cells = {(found := cell.directory(study)).name: CellProgress(cell, found) for cell in cells}
         self._names = list(self.cells)
@@ -195,12 +195,12 @@ class Follower:
         self.index.close()
 
     def running(self) -> list[CellProgress]:
-        """Return the cells that somebody works on."""
+        """Return the cells that a runner works on."""
         return [one for one in self.open if one.stage is CellState.RUNNING]
 
     def _count(self) -> None:
-        """Count the cells by their stage, and the horizons of those that are `left`."""
-        # Begun and not done: what every look goes through.
+        """Count the cells by stage, and the horizons of those that are `left`."""
+        # Begun but not done: every look goes through these.
         self.open = [one for one in self.cells.values() if one.stage in _OPEN]
         self.stages = Counter(one.stage for one in self.cells.values())
         self.horizons = Counter(one.cell.horizon for one in self.cells.values() if one.stage in LEFT)
@@ -217,7 +217,7 @@ class Follower:
             grown = self._look_at(one, locked)
             if one.stage is not before:
                 changes.moved.append((one, before))
-                # A run that was done is another one now: its old score must not stay.
+                # A run that was done has changed: its old score must not stay.
                 changes.rewritten |= before is CellState.DONE and not self.first_look
             if grown:
                 changes.grown.append(one)
@@ -232,7 +232,7 @@ class Follower:
         return changes
 
     def _begun(self) -> list[CellProgress]:
-        """Return the cells to look at: those that were begun and are not done, and those that are new."""
+        """Return the cells to look at: those that were begun and are not done, and new ones."""
         folder = self.study / JOURNALS
         new: list[CellProgress] = []
         with contextlib.suppress(OSError):
@@ -250,7 +250,7 @@ class Follower:
             self.claimants.add(one.claimant)
 
     def _look_at(self, one: CellProgress, locked: Container[Inode] | None) -> bool:
-        """Settle how far a cell is; return whether its run went on."""
+        """Update the state of a cell; return whether its run progressed."""
         if one.claim is None:
             one.claim = claim_inode(one.directory)
         held = locked is not None and one.claim in locked
@@ -265,13 +265,13 @@ class Follower:
         one.stage = self._settle(one)
         one.judged = self._when_judged(one)
         if one.stage is CellState.MISSING:
-            # Its folder is there: somebody may begin without a change of the one above, so that is listed again.
+            # Its folder exists, so that a run may begin without changing the parent folder: list that again.
             self._listed = -1
         return False
 
     def _follow(self, one: CellProgress) -> bool:
         if one.stage is CellState.MISSING and claimed_run(one.directory) is None:
-            # Claimed, and nothing ordered yet.
+            # Claimed, but without an order yet.
             self._claimed_by(one)
             self._listed = -1
             return False
@@ -292,7 +292,7 @@ class Follower:
         return True
 
     def use_judge(self, judge: Judge | None) -> list[tuple[CellProgress, CellState]]:
-        """Count the verdicts of another checker version; return the cells whose state changed, with the one before."""
+        """Use the verdicts of another checker version; return the cells whose state changed, with their old state."""
         if judge is None or judge == self.judge:
             return []
         self.judge = judge
@@ -322,7 +322,7 @@ class Follower:
             return 0
 
     def _when_judged(self, one: CellProgress) -> int:
-        """Return when verdicts were last written to a cell that waits for them, or that has them."""
+        """Return when verdicts of a whole run were last written; -1 without a whole run."""
         counting = one.counting if one.seen else None
         return -1 if counting is None else self._when(counting.outcome.path.parent)
 
@@ -353,5 +353,5 @@ class Follower:
 
 
 def _settled(modified: int) -> int:
-    """Return the time of a change, or 0 where another one could follow that leaves the same time."""
+    """Return the time of a change, or 0 if another change could follow with the same time."""
     return modified if time.time_ns() - modified > TICK else 0

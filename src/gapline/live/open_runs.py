@@ -1,7 +1,7 @@
-"""The runs under way: their traces so far, as the whole ones are read, and the bounds on their scores.
+"""Runs under way: their traces so far, read like those of whole runs, and the bounds on their scores.
 
-What a solver said is judged and accepted by the functions that do so for whole runs. Under a checker no candidate of a
-run under way has a verdict yet: its steps are claims, and are called so.
+Candidates are judged and accepted by the same functions as those of whole runs. If a checker decides, no candidate of a
+run under way has a verdict yet: its steps are claims, and are reported as such.
 """
 
 from collections import Counter
@@ -29,11 +29,11 @@ from gapline.references.snapshot import Snapshot
 from gapline.study import declared_choices
 
 Floats = NDArray[np.float64]
-# A journal forgets what is no step once it has so many more events than twice its steps.
+# A journal is thinned to its steps once it has this many events more than twice its steps.
 SLACK = 100
-# Steps of a trace that are handed on; of more, every second, fourth, … one, and the last.
+# Most steps of a trace in the document; of longer traces, every second, fourth, … step, and the last.
 MOST_STEPS = 500
-# As plain numbers: each is compared with for every run of every look.
+# As plain numbers, because every look compares them for every run.
 _VALID, _UNCHECKED = int(VerdictCode.VALID), int(VerdictCode.UNCHECKED)
 
 
@@ -41,7 +41,7 @@ _VALID, _UNCHECKED = int(VerdictCode.VALID), int(VerdictCode.UNCHECKED)
 class RunView:
     """A run under way as far as it was read.
 
-    `time` and `objective` are its accepted steps on the scored scale, `raw` the objectives as the solver said them;
+    `time` and `objective` are its accepted steps on the scored scale, `raw` the objectives as the solver printed them;
     `problem` says why it cannot be scored.
     """
 
@@ -63,16 +63,16 @@ class RunView:
 
     @property
     def key(self) -> RunKey:
-        """The run that it is of."""
+        """The key of the run."""
         return self.followed.key
 
 
 def read_views(
     cells: Sequence[CellProgress], contract: Contract, maximised: frozenset[str]
 ) -> tuple[list[RunView], Campaign | None, Envelopes | None]:
-    """Read the traces of runs under way; return their views, and all that can be scored as one.
+    """Read the traces of runs under way; return their views, and their campaign and envelopes if all can be scored.
 
-    Their journals forget now and then what is not needed any more: what is no step now is none later.
+    Events that are not steps are dropped from the journals now and then: they cannot become steps later.
     """
     try:
         return _read_views(cells, [_trace(one, maximised) for one in cells], contract)
@@ -80,7 +80,7 @@ def read_views(
         if len(cells) == 1:
             nothing = np.empty(0)
             return [RunView(cells[0], nothing, nothing, nothing, problem=error.message)], None, None
-    # One of them cannot be scored, and says so by itself.
+    # At least one of them cannot be scored: read one by one, only that one has a problem.
     return [view for one in cells for view in read_views([one], contract, maximised)[0]], None, None
 
 
@@ -90,7 +90,7 @@ def _trace(one: CellProgress, maximised: frozenset[str]) -> RunTrace:
     so_far = Journal(journal.path, journal.order, version=journal.version, claim=journal.claim)
     so_far.events = journal.events
     trace = trace_of(so_far, None, attempts=1, asked=False, maximised=is_maximised, digest=False)
-    # Most of what is carried is known at the end of a run alone: a column of nothing costs as much as one of numbers.
+    # Most carried values are known only at the end of a run: an empty column costs as much as one of numbers.
     trace.carried = {name: value for name, value in trace.carried.items() if value is not None}
     return trace
 
@@ -150,20 +150,20 @@ def _rows(envelopes: Envelopes) -> Any:
 
 
 def scale_of(campaign: Campaign, contract: Contract) -> Scale:
-    """Return the scale that a contract declares for the runs of a campaign."""
+    """Return the scale that a contract declares, for the runs of a campaign."""
     stated = declared_choices(contract)
     return choose_scale(campaign, stated["transform"] or None, sense=stated["sense"])
 
 
 def _step_places(trace: RunTrace, times: Floats, *, maximises: bool) -> NDArray[np.int64]:
-    """Return the places of the candidates that are accepted steps: of equal stamps the best."""
+    """Return the places of the candidates that are accepted steps: of equal stamps, the best."""
     valid = np.flatnonzero((trace.verdict == _VALID) | (trace.verdict == _UNCHECKED))
     places = valid[np.argsort(trace.time[valid], kind="stable")]
     if not len(times):
         return places[:0]
     objective = -trace.objective[places] if maximises else trace.objective[places]
     best = np.minimum.accumulate(objective)
-    # Where the best value so far was first reached.
+    # The places at which each best value was first reached.
     better = np.flatnonzero(np.concatenate(([True], best[1:] < best[:-1])))
     last = np.searchsorted(trace.time[places], times, "right") - 1
     found: NDArray[np.int64] = places[better[np.searchsorted(better, last, "right") - 1]]
@@ -171,11 +171,11 @@ def _step_places(trace: RunTrace, times: Floats, *, maximises: bool) -> NDArray[
 
 
 def open_run(view: RunView, *, known: float, reference: float, best: float | None, certified: bool) -> OpenRun:
-    """Return a run under way as its bounds need it; `best` is the best value of its instance that is possible."""
+    """Return a run under way in the form that its bounds need; `best` is the best possible value of its instance."""
     if view.bound is not None and not certified:
         best = view.bound if best is None else max(best, view.bound)
     if best is not None and len(view.objective):
-        # What is better than can be is an alarm, and no reason for bounds that exclude what is there.
+        # A value better than the best possible one is an alarm, but the bounds must still include it.
         best = min(best, float(view.objective[-1]))
     horizon = view.followed.cell.horizon
     return OpenRun(view.time, view.objective, min(known, horizon), horizon, reference, best, view.checked)
@@ -184,30 +184,30 @@ def open_run(view: RunView, *, known: float, reference: float, best: float | Non
 def best_possible(
     instance: str, reference: float, *, certified: bool, bounds: Mapping[str, float], tolerance: float
 ) -> float | None:
-    """Return the best value of an instance that is possible, None where nobody knows one.
+    """Return the best possible value of an instance; None if it is unknown.
 
-    A certified value may be passed by the tolerance before an alarm rings.
+    A certified value may be beaten by the tolerance before an alarm is raised.
     """
     return reference - tolerance * abs(reference) if certified else bounds.get(instance)
 
 
 def is_certified(snapshot: Snapshot, instance: str) -> bool:
-    """Say whether the value of an instance is a proven optimum."""
+    """Whether the value of an instance is a proven optimum."""
     entry = snapshot.values.get(instance)
     return entry is not None and entry.certified
 
 
 def thin_steps(values: Floats) -> list[float]:
-    """Return at most `MOST_STEPS` of the steps of a trace, the last one among them.
+    """Return at most `MOST_STEPS` of the steps of a trace, including the last one.
 
-    Their distance is a power of two, so that those which are kept stay the same ones while a trace grows: only the last
-    is another one, until it has doubled.
+    Their distance is a power of two, so that the steps that are kept stay the same while a trace grows: only the last
+    one changes, until the trace has doubled.
 
     >>> thin_steps(np.arange(1000.0))[:3], thin_steps(np.arange(1000.0))[-2:]
     ([0.0, 4.0, 8.0], [996.0, 999.0])
     """
     distance = 1
-    # Besides these the last one may have to be kept.
+    # The last step may have to be kept in addition.
     while (len(values) - 1) // distance + 2 > MOST_STEPS and len(values) > MOST_STEPS:
         distance *= 2
     kept = values[::distance].tolist()

@@ -25,7 +25,7 @@ from gapline.live.journal_follower import CellProgress, Follower
 from gapline.run.campaign import read_options, resume_command
 from gapline.text import counted
 
-# Of the standard error of a run that failed.
+# Limits on the end of a failed run's standard error.
 MOST_BYTES, MOST_LINES = 4096, 10
 MOST_FAILURES = MOST_EVENTS = 50
 
@@ -34,14 +34,14 @@ Kind = Literal["began", "incumbent", "ended", "failed", "interrupted", "rejected
 
 
 class EventLog:
-    """The newest events, newest first; their numbers count all that there were."""
+    """The newest events, newest first; their numbers count all events since the start."""
 
     def __init__(self) -> None:
         self._kept: deque[dict[str, Any]] = deque(maxlen=MOST_EVENTS)
         self._count = 0
 
     def add(self, kind: Kind, text: str, run: RunKey | None = None) -> None:
-        """Take note of an event."""
+        """Add an event."""
         self._count += 1
         named = None if run is None else str(run)
         self._kept.appendleft({"number": self._count, "at": now_stamp(), "kind": kind, "run": named, "text": text})
@@ -52,7 +52,7 @@ class EventLog:
 
 
 def coverage_states(stages: Counter[CellState]) -> dict[str, int]:
-    """Return the stages by the words of `Coverage`: what was changed afterwards has no whole attempt either."""
+    """Return the number of cells by state, named as in `Coverage`; quarantined cells count as interrupted."""
     return {
         "running": stages[CellState.RUNNING],
         "interrupted": stages[CellState.INTERRUPTED] + stages[CellState.QUARANTINED],
@@ -62,15 +62,15 @@ def coverage_states(stages: Counter[CellState]) -> dict[str, int]:
 
 
 def seconds_left(follower: Follower, elapsed: dict[CellProgress, float]) -> tuple[float, float]:
-    """Return the seconds of solving that are left, and about how long they take with as many runs at a time as now."""
+    """Return the remaining seconds of solving, and about how long they take at the current number of parallel runs."""
     rests = [max(0.0, one.cell.horizon - elapsed.get(one, 0.0)) for one in follower.running()]
     work = sum(rests) + sum(horizon * number for horizon, number in follower.horizons.items())
-    # The last ones do not spread over all slots: a run takes its horizon however many cores stand idle.
+    # The last runs cannot spread over all slots: a run takes its horizon even if other cores are idle.
     return work, max([work / max(1, len(rests)), *rests, *follower.horizons])
 
 
 def failure_of(one: CellProgress) -> dict[str, Any] | None:
-    """Return how a done run failed, with the last lines of its standard error; None where it did not."""
+    """Return how a done run failed, with the last lines of its standard error; None if it did not fail."""
     counting = one.record.counting
     if counting is None or counting.failure is None or counting.ending is None:
         return None
@@ -84,24 +84,24 @@ def failure_of(one: CellProgress) -> dict[str, Any] | None:
 
 
 def last_lines(path: Path) -> list[str]:
-    """Return the last lines of a log, few and short ones."""
+    """Return the last lines of a log, limited in number and size."""
     with contextlib.suppress(OSError), open_regular(path) as stream:
         size = stream.seek(0, 2)
         stream.seek(max(0, size - MOST_BYTES))
         text = stream.read(MOST_BYTES).decode("utf-8", "replace")
         lines = text.splitlines()
-        # The first one is cut where the log is longer than what was read.
+        # The first line is cut if the log is longer than the part that was read.
         return lines[-MOST_LINES:] if size <= MOST_BYTES or len(lines) == 1 else lines[1:][-MOST_LINES:]
     return []
 
 
 def newest_failures(failures: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the failures that are shown, the newest first; all of them are counted beside."""
+    """Return the newest failures, newest first; their total number is counted elsewhere."""
     return list(failures[::-1][:MOST_FAILURES])
 
 
 class Phase(StrEnum):
-    """How far a study is as a whole."""
+    """The phase of a study as a whole."""
 
     NOT_BEGUN = "not begun"
     RUNNING = "running"
@@ -111,7 +111,7 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """Who runs a study: `alive` is None where nobody here can tell; `resume` goes on where nobody does."""
+    """Whether a runner works on a study: `alive` is None if unknown; `resume` is the command if none does."""
 
     phase: Phase
     alive: bool | None
@@ -124,7 +124,7 @@ class Runner:
 
 
 class RunnerWatch:
-    """The signs of life of runners: processes of this machine, and the heartbeats of campaigns on others."""
+    """The signs of life of runners: processes of this machine, and heartbeats of campaigns on other machines."""
 
     def __init__(self, study: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._study = study
@@ -132,7 +132,7 @@ class RunnerWatch:
         self._beats: dict[str, tuple[int, float]] = {}
 
     def look(self, follower: Follower) -> Runner:
-        """Say who runs the study, given the cells that were begun and those that are left."""
+        """Return the state of the runner, given the cells that were begun and those that are left."""
         running, left, waiting = follower.running(), follower.left, follower.stages[CellState.UNCHECKED]
         alive = self._is_alive(follower.claimants)
         # A runner that checks gives the verdict on its last run after that run has ended.
@@ -154,15 +154,15 @@ class RunnerWatch:
         return Runner(Phase.STOPPED, False, f"{_why(follower.open)}; {counted(left, 'run')} {_are(left)} left", resume)
 
     def _is_alive(self, claimants: Iterable[Claimant]) -> bool | None:
-        """Say whether any runner is known to live; None where one may, on another machine."""
+        """Whether any runner is known to be alive; None if one may be, on another machine."""
         if any(claimant.is_alive for claimant in claimants) or self._beats_on():
             return True
-        # A claim of a campaign on other machines is its worker's: only the heartbeat tells of the runner.
+        # The claims of a campaign on other machines belong to its workers: only the heartbeat shows the runner.
         own = [claimant for claimant in claimants if claimant.runner is None]
         return None if any(claimant.is_alive is None for claimant in own) else False
 
     def _beats_on(self) -> bool:
-        """Say whether a heartbeat went on lately; by change and not by its time, as clocks of two machines differ."""
+        """Whether a heartbeat changed recently; its time stamp is not used, because clocks of two machines differ."""
         now, alive = self._clock(), False
         for path in (self._study / JOURNALS).glob("runner-*.json"):
             with contextlib.suppress(OSError, msgspec.MsgspecError):
@@ -180,7 +180,7 @@ def _are(number: int) -> str:
 
 
 def _why(cells: Iterable[CellProgress]) -> str:
-    """Say why nobody runs the study any more, as the attempts that were cut short tell."""
+    """Describe why no runner works on the study any more, from the attempts that were cut short."""
     endings = [
         one.seen[-1].outcome.ending
         for one in cells

@@ -1,4 +1,4 @@
-"""The server itself: a socket, uvicorn on it, and the hub beside it."""
+"""The server process: a socket, uvicorn on it, and the hub next to it."""
 
 import asyncio
 import contextlib
@@ -28,24 +28,24 @@ class Serving(uvicorn.Server):
         self._hub = hub
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002  (as uvicorn calls it)
-        """End on Ctrl-C and SIGTERM: that is how one ends a server, and no error for uvicorn to raise again."""
+        """End on Ctrl-C and SIGTERM without letting uvicorn raise the signal again: this is the normal end."""
         self._hub.close("the server ends")
         self.force_exit |= self.should_exit and sig == signal.SIGINT
         self.should_exit = True
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """Bind a socket; port 0 picks one that is free.
+    """Bind a socket; port 0 picks a free port.
 
     Raises
     ------
     EnvironmentLacksError
-        When the port is taken, or the host is none of this machine.
+        If the port is taken, or the host is not an address of this machine.
     """
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         found = socket.socket(family, socket.SOCK_STREAM)
-        # A server that comes back on its port must not wait for the connections of the one before.
+        # A restarted server must not wait for the connections of the previous one.
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             found.bind(address)
@@ -63,7 +63,7 @@ def open_socket(host: str, port: int) -> socket.socket:
 
 
 def address_of(host: str, port: int, token: str | None) -> str:
-    """Return the link under which the server is reached.
+    """Return the URL of the server.
 
     >>> address_of("::1", 80, "abc")
     'http://[::1]:80/?token=abc'
@@ -80,7 +80,7 @@ def serve(
     token: str | None = None,
     tell: Callable[[str], None] = lambda _address: None,
 ) -> None:
-    """Serve studies until somebody ends it; `tell` gets the address once it can be called."""
+    """Serve studies until the server is stopped; `tell` gets the address once the server listens."""
     go_quietly()
     if token is None and not is_loopback(host):
         token = new_token()
@@ -99,7 +99,7 @@ async def _serve(
     port = found.getsockname()[1]
     hub, connections = Hub(source), Connections()
     guard = Guard(Answers(hub, connections).app(), host=host, port=port, token=token)
-    # Nothing of it is for a terminal: the address is the only line.
+    # No log lines on the terminal: the address is the only output.
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
     config = uvicorn.Config(
         guard,
@@ -118,7 +118,7 @@ async def _serve(
     server = Serving(config, hub)
     tell(address_of("127.0.0.1" if host in ("0.0.0.0", "::") else host, port, token))
     distance = Distance()
-    # At once after each look: a run takes seconds, and the first of them count too.
+    # Immediately after each look: a run takes only seconds, and its first ones count too.
     hub.on_look = lambda: distance.keep(core for one in hub.studies.values() for core in one.pinned)
     work = asyncio.create_task(hub.run())
     try:

@@ -1,4 +1,4 @@
-"""A study as it is at this moment: one document, made anew of what changed at each look."""
+"""The current state of a study as one document, updated at each look from what changed."""
 
 import secrets
 import time
@@ -36,7 +36,7 @@ Document = dict[str, Any]
 
 
 class LiveStudy:
-    """A study that is followed: `look` reads what is new and returns the document of this moment."""
+    """A study that is followed: `look` reads what is new and returns the current document."""
 
     def __init__(self, study: str | Path, *, name: str = "", clock: Callable[[], float] = time.monotonic) -> None:
         self.path = Path(study)
@@ -65,12 +65,12 @@ class LiveStudy:
         self._fairness_time = TimeShare(SHARE, clock=clock)
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         self.follower.close()
 
     @property
     def mark(self) -> str:
-        """By what the whole runs are known; a study that is opened anew begins to count again under another name."""
+        """Identifies the set of whole runs; the prefix changes when a study is reopened and counts from the start."""
         return f"{self._opened}-{self.table.fulls}-{self.table.joined}"
 
     def pinned_cores(self) -> set[int]:
@@ -80,7 +80,7 @@ class LiveStudy:
         return {core for order in orders if order is not None for core in order.cpus}
 
     def look(self) -> Document:
-        """Read what is new, and return the state of this moment."""
+        """Read what is new, and return the current state."""
         first = self.follower.first_look
         changes = self.follower.look()
         self._take(changes, first=first)
@@ -89,7 +89,7 @@ class LiveStudy:
         in_progress = bool(running or self.follower.left)
         if self.table.is_due or (self.table.is_unjudged and not in_progress):
             self.table.read_all(running, in_progress=in_progress)
-            # These runs are in the table already, or out of it.
+            # The table already includes or excludes these runs.
             self._take(Changes(self.follower.use_judge(self.table.judge)), first=True)
         if self.table.study is not None:
             self.arm_bounds.describe(self.table.study.tier_two)
@@ -98,7 +98,7 @@ class LiveStudy:
         return self._document()
 
     def _take(self, changes: Changes, *, first: bool) -> None:
-        """Take note of cells that moved on, and let whole runs join the table."""
+        """Record cells that changed state, and add whole runs to the table."""
         traces: list[RunTrace] = []
         for one, before in changes.moved:
             if one.stage is not CellState.RUNNING:
@@ -136,7 +136,7 @@ class LiveStudy:
             add("ended", "whole; its candidates wait for a verdict", one.key)
 
     def _trace(self, one: CellProgress) -> RunTrace | None:
-        """Return the run of a cell that is whole; None where only reading everything tells."""
+        """Return the run of a whole cell; None if that needs reading everything."""
         study, counting = self.table.study, one.counting
         if study is None or counting is None or not isinstance(counting.outcome, Journal):
             return None
@@ -149,7 +149,7 @@ class LiveStudy:
         return trace_of(counting.outcome, found, attempts=len(one.seen), asked=False, maximised=maximised)
 
     def _view(self, grown: list[CellProgress]) -> None:
-        """Read the traces of the runs that went on."""
+        """Read the traces of the runs that progressed."""
         ready = [one for one in grown if one.growing is not None and one.growing.journal.order is not None]
         if not ready:
             return
@@ -176,7 +176,7 @@ class LiveStudy:
                 self._running_alarms.setdefault(str(alarm), alarm.document() | {"checked": checked})
 
     def _bounds(self) -> dict[RunKey, list[ScoreBounds]]:
-        """Say between which values the scores of the runs under way lie."""
+        """Return the bounds on the scores of the runs under way."""
         snapshot, weight, kernels = self.reading.snapshot, self.reading.weight, self.reading.kernels
         if snapshot is None or weight is None or not kernels or self.reading.scaled_time:
             return {}
@@ -202,7 +202,7 @@ class LiveStudy:
         return self.reading.reference(instance, self.scale)
 
     def _best_known(self, instance: str) -> tuple[float | None, float | None]:
-        """Return the reference of an instance, and the best value that is possible."""
+        """Return the reference of an instance, and its best possible value."""
         reference, snapshot = self._reference(instance), self.reading.snapshot
         if reference is None or snapshot is None:
             return None, None
@@ -254,7 +254,7 @@ class LiveStudy:
         }
 
     def _gaps(self) -> dict[RunKey, dict[str, float]]:
-        """Return the gaps of the incumbents, all taken at once."""
+        """Return the gaps of the incumbents, computed in one call per kernel."""
         known = {
             key: (view.objective[-1], reference)
             for key, view in self.views.items()
@@ -265,7 +265,7 @@ class LiveStudy:
         return {key: {name: column[place] for name, column in gaps.items()} for place, key in enumerate(known)}
 
     def _elapsed(self, one: CellProgress) -> float:
-        """Return how long a run has been under way, as far as the clock of its machine and ours agree."""
+        """Return how long a run has been under way, assuming that the clocks of its machine and ours agree."""
         stamp = 0.0 if one.growing is None else one.growing.stamp
         return stamp if one.ordered is None else max(stamp, time.time() - one.ordered)
 
@@ -304,7 +304,7 @@ class LiveStudy:
         return self._fairness
 
     def _rejected_arms(self) -> list[Document]:
-        """Return the arms that have candidates of which none is valid, at the first sign."""
+        """Return the arms whose candidates were all rejected so far."""
         captured, rejected = dict(self.table.counts.captured), dict(self.table.counts.rejected)
         reasons: dict[str, dict[str, int]] = {}
         for key, view in self.views.items():
@@ -320,7 +320,7 @@ class LiveStudy:
         ]
 
     def _beaten_references(self) -> list[Document]:
-        """Return the best run below each reference that was beaten by more than the tolerance."""
+        """Return the best run for each reference that was beaten by more than the tolerance."""
         found = dict(self.table.counts.beaten)
         for key, view in self.views.items():
             reference = self._reference(key.instance)
@@ -335,7 +335,7 @@ class LiveStudy:
         return [found[name] for name in sorted(found)]
 
     def _ring(self, beaten: list[Document]) -> None:
-        """Let alarms and beaten references be events, each once."""
+        """Add an event for each new alarm and beaten reference."""
         for alarm in (*map(str, self.table.alarms), *self._running_alarms):
             if f"alarm {alarm}" not in self._rung:
                 self._rung.add(f"alarm {alarm}")

@@ -35,20 +35,20 @@ from gapline.scoring.scores import Scores
 from gapline.statistics.means import Summary, summarise
 from gapline.study import Study, declared_choices, open_study
 
-# Reading everything anew may take this share of the time, and some seconds before anybody counts.
+# Share of the time that reading everything again may take, after an initial allowance in seconds.
 SHARE = 0.02
 ALLOWANCE = 5.0
 T = TypeVar("T")
 
 
 class Latest(Generic[T]):
-    """The latest result of some work, which is done again where its mark is another one."""
+    """The latest result of some work, which is repeated when its mark changes."""
 
     def __init__(self) -> None:
         self._kept: tuple[object, T] | None = None
 
     def of(self, mark: object, work: Callable[[], T]) -> T:
-        """Return the result for a mark."""
+        """Return the result for a mark, computing it if the mark changed."""
         if self._kept is None or self._kept[0] != mark:
             self._kept = mark, work()
         return self._kept[1]
@@ -56,7 +56,7 @@ class Latest(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What is counted over all whole runs: by status, candidates by arm, and the best run below each reference."""
+    """Counts over all whole runs: runs by status, candidates by arm, and the best run below each reference."""
 
     statuses: dict[str, int] = field(default_factory=dict)
     captured: dict[str, int] = field(default_factory=dict)
@@ -65,10 +65,10 @@ class Counts:
 
 
 class LiveScores:
-    """The scores of the runs that are whole, and their means.
+    """The scores of the whole runs, and their means.
 
-    `refused` says why there are none, where `gapline score` would refuse; `fulls` and `joined` count how often
-    everything was read and how many runs joined by themselves.
+    `refused` says why there are none, as `gapline score` would; `fulls` counts how often everything was read, and
+    `joined` how many runs were added one by one.
     """
 
     def __init__(self, study: Path, contract: Contract, index: Index, *, clock: Callable[[], float] = time.monotonic):
@@ -93,18 +93,18 @@ class LiveScores:
 
     @property
     def mark(self) -> tuple[int, int]:
-        """What the scores are known by: with the same mark they are the same."""
+        """Identifies the scores: with the same mark, they are the same."""
         return self.fulls, self.joined
 
     @property
     def is_due(self) -> bool:
-        """Whether everything is to be read anew, and may be."""
+        """Whether everything has to be read again, and there is time for it."""
         return self.stale and not self._time.wait()
 
     def read_all(self, running: frozenset[str], *, in_progress: bool) -> None:
-        """Read everything that is whole, as `gapline score` does; `running` are the names of the cells under way.
+        """Read everything that is whole, like `gapline score`; `running` are the names of the cells under way.
 
-        While runs are to come (`in_progress`), a direction that nobody states is not judged.
+        While runs are to come (`in_progress`), a direction that the contract does not state is not judged.
         """
         with self._time.spent():
             self.fulls += 1
@@ -131,12 +131,12 @@ class LiveScores:
         return campaign
 
     def join(self, traces: Sequence[RunTrace]) -> None:
-        """Let runs that have ended join the others; where they cannot by themselves, the table is stale."""
+        """Add runs that have ended; if they cannot be added one by one, the table becomes stale."""
         if traces and not self.stale:
             try:
                 self.stale = not self._join(traces)
             except GaplineError:
-                # Whatever it is, reading everything says it as `gapline score` does.
+                # Reading everything reports the error as `gapline score` does.
                 self.stale = True
 
     def _join(self, traces: Sequence[RunTrace]) -> bool:
@@ -149,7 +149,7 @@ class LiveScores:
         label, known = part.references[0].label, study.references[0].label
         if removed or (label.policy, label.digest) != (known.policy, known.digest):
             return False
-        # As the runs say, the arms of tier 2 may be others.
+        # The new runs may show that further arms are of tier 2.
         described = descriptive_arms(kept.runs, exact=declared_choices(self.contract)["exact"])
         new = part.scores[0].frame
         if new.join(scores.frame, on=RUN_KEY, how="semi").height or not set(study.tier_two).issuperset(described):
@@ -171,7 +171,7 @@ class LiveScores:
         return True
 
     def _is_separable(self, study: Study) -> bool:
-        """Whether the score of a run depends on it alone."""
+        """Whether the score of a run depends on this run only."""
         return (
             len(study.references) == 1
             and study.references[0].policy != Policy.ANALYSIS
@@ -190,7 +190,7 @@ class LiveScores:
 
     @property
     def counts(self) -> Counts:
-        """What is counted over all whole runs."""
+        """The counts over all whole runs."""
         scores = self.scores
         return Counts() if scores is None else self._counts.of(self.mark, lambda: count_runs(scores.frame))
 
@@ -203,7 +203,7 @@ class LiveScores:
         if scores is None or summary is None or study is None:
             message, hint = self.refused or ("no run is whole yet", None)
             return {"arms": [], "refused": {"message": message, "hint": hint}}
-        # Counted here and not when everything was read last: runs have joined since.
+        # Counted here and not when everything was last read: runs have joined since.
         coverage = replace(
             count_coverage(scores.frame, study.references[0].label.unreferenced),
             planned=study.coverage.planned,
@@ -214,19 +214,19 @@ class LiveScores:
         read = study.campaign.diagnostics
         return score_document(scores, counted, per_run=False) | {
             "refused": None,
-            # Of all runs together, as they were when everything was read last.
+            # Of all runs together, from when everything was last read.
             "notes": list(self._notes),
             "unreadable": {"count": read.problem_count, "problems": list(read.problems)},
             **read.attempts_document(),
         }
 
     def envelopes(self) -> Envelopes | None:
-        """Return the steps of all runs that are in it."""
+        """Return the steps of all runs in the table."""
         return join_envelopes(self.parts) if self.parts else None
 
 
 def count_runs(frame: pl.DataFrame) -> Counts:
-    """Count whole runs."""
+    """Return the counts over whole runs."""
     arms = frame.group_by("arm").agg(pl.col("captured", "rejected").sum()).sort("arm")
     below = frame.filter("beaten").sort("best", "best_time", "arm", "seed")
     beaten = {}
@@ -242,7 +242,7 @@ def count_runs(frame: pl.DataFrame) -> Counts:
 
 
 def score_part(study: Study, campaign: Campaign, contract: Contract) -> Study:
-    """Return some runs as a study of their own, under the choices of an opened one."""
+    """Return some runs as a separate study, under the choices of an opened one."""
     stated, unchecked = declared_choices(contract), study.envelopes.unchecked
     scale = settle_scale(
         campaign,
@@ -260,7 +260,7 @@ def score_part(study: Study, campaign: Campaign, contract: Contract) -> Study:
 
 
 def find_part_alarms(study: Study, campaign: Campaign, envelopes: Envelopes) -> list[Alarm]:
-    """Look for contradictions that some runs bring: with what is stored, among themselves, and with all others."""
+    """Find contradictions of some runs: with stored values, among themselves, and with all other runs."""
     tolerance = study.tolerance
     found = [
         *(find_alarms(study.stored, envelopes, tolerance=tolerance) if study.stored else ()),
@@ -273,7 +273,7 @@ def find_part_alarms(study: Study, campaign: Campaign, envelopes: Envelopes) -> 
 
 
 def join_envelopes(parts: Sequence[Envelopes]) -> Envelopes:
-    """Put the steps of disjoint runs into one."""
+    """Concatenate the steps of disjoint runs."""
     if len(parts) == 1:
         return parts[0]
     offsets = np.cumsum([0, *(len(part.time) for part in parts)])
@@ -309,7 +309,7 @@ def curves_document(table: LiveScores) -> dict[str, Any]:
         found = mean_curve(envelopes, study.snapshot, kernel=study.kernels[0], points=POINTS, **choices)
         mean = _lines(found.frame, "value")
     except GaplineError as error:
-        # `raw` has no mean curve where a run starts without a candidate.
+        # `raw` has no mean curve if a run starts without a candidate.
         refused = error.message
     attained = attainment_curve(envelopes, study.snapshot, goals=study.goals, **choices)
     lines = []

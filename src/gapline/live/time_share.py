@@ -1,4 +1,4 @@
-"""A share of the time that some work may take, so that runs are not disturbed by who looks at them."""
+"""Limit the share of time that some work may take, so that following runs does not disturb them."""
 
 import contextlib
 import time
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 
 class TimeShare:
-    """Work that may take a `share` of the time, and the seconds of an `allowance` before anybody counts."""
+    """Work that may take a `share` of the time, after an initial `allowance` in seconds."""
 
     def __init__(self, share: float, allowance: float = 0.0, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.turns = 0
@@ -14,7 +14,7 @@ class TimeShare:
         self._credit, self._counted = allowance, clock()
 
     def wait(self) -> float:
-        """Return how many seconds the work has to wait, 0 where it may be done now."""
+        """Return how many seconds the work has to wait; 0 if it may be done now."""
         now = self._clock()
         self._credit = min(self._allowance, self._credit + self._share * (now - self._counted))
         self._counted = now
@@ -22,7 +22,7 @@ class TimeShare:
 
     @contextlib.contextmanager
     def spent(self) -> Iterator[None]:
-        """Count the time that the work takes; that of the first turn, which loads what all the others use, is free."""
+        """Count the time that the work takes; the first turn is free, because it loads modules for all others."""
         began = self._clock()
         try:
             yield

@@ -25,7 +25,7 @@ HEIGHTS = "▁▂▃▄▅▆▇█"
 
 
 def sparkline(time: Sequence[float], value: Sequence[float], *, end: float, width: int = 20, top: float = 1.0) -> str:
-    """Draw a step curve from 0 to `end`, between 0 and `top`, or lower where it goes below zero.
+    """Draw a step curve from 0 to `end`, with heights from 0 (or the lowest value) to `top` (or the highest).
 
     >>> sparkline([0.0, 5.0], [1.0, 0.0], end=10.0, width=4)
     '██▁▁'
@@ -39,7 +39,7 @@ def sparkline(time: Sequence[float], value: Sequence[float], *, end: float, widt
 
 
 def values_drawn(time: Sequence[float], value: Sequence[float], *, end: float, width: int) -> list[float]:
-    """Return the values of a step curve where its letters stand: in the middle of what each stands for.
+    """Return the values of a step curve at its letters, each in the middle of its interval.
 
     >>> values_drawn([0.0, 5.0], [1.0, 0.25], end=10.0, width=4)
     [1.0, 1.0, 0.25, 0.25]
@@ -50,19 +50,19 @@ def values_drawn(time: Sequence[float], value: Sequence[float], *, end: float, w
 
 WIDTH = 80
 CURVE = 14
-# A narrower terminal has names in the place of curves.
+# A narrower terminal shows names instead of curves.
 _SPARKS = 72
 State = Mapping[str, Any]
 
 
 def screen_lines(state: State, curves: State | None = None, *, width: int = WIDTH, height: int = 24) -> list[str]:
-    """Return what a screen shows, each line at most `width` letters long, at most `height` of them."""
+    """Return the lines of a screen, at most `height` lines of at most `width` letters."""
     head = wrapped([*progress_lines(state), *alarm_lines(state), *note_lines(state)], width)
     arms = wrapped(refusal_lines(state), width) + arm_lines(state, curves, width)
     failures = [f"failed {one['arm']}/{one['instance']}/{one['seed']}: {one['status']} ({one['cause']})"
                 for one in state.get("failures", [])[:3]]  # fmt: skip
     rest = max(3, height - len(head) - len(arms) - len(failures) - 2)
-    # Alarms stand above, whole.
+    # Alarms are shown above, in full.
     events = [event_line(one) for one in state.get("events", []) if one["kind"] != "alarm"][:rest]
     blocks = [block for block in (head, arms + failures, events) if block]
     lines = [line for block in blocks for line in ("", *block)][1:]
@@ -70,7 +70,7 @@ def screen_lines(state: State, curves: State | None = None, *, width: int = WIDT
 
 
 def progress_lines(state: State) -> list[str]:
-    """Say how far it is, and who runs it where nobody does."""
+    """Return how far the study is, and the runner's state if none works on it."""
     progress, runner = state.get("progress"), state.get("runner") or {}
     name = state["study"]["name"]
     if state["phase"] == "absent":
@@ -87,7 +87,7 @@ def progress_lines(state: State) -> list[str]:
 
 
 def _counts(progress: State) -> str:
-    """Say how many cells are done, running and left: these add up, and what is said of some of them is beside them."""
+    """Return how many cells are done, running and left, which add up, with details in brackets."""
     among = {"done": ("failed",), "left": ("interrupted", "quarantined")}
     parts = []
     for name in ("done", "running", "unchecked", "left"):
@@ -99,7 +99,7 @@ def _counts(progress: State) -> str:
 
 
 def refusal_lines(state: State) -> list[str]:
-    """Say why there is no table, where that is not simply that it is too early."""
+    """Return why there is no table, unless it is simply too early."""
     refused, progress = state.get("refused"), state.get("progress")
     if not refused or progress is None:
         return []
@@ -112,10 +112,10 @@ def refusal_lines(state: State) -> list[str]:
 
 
 def arm_lines(state: State, curves: State | None, width: int = WIDTH, *, legend: bool = False) -> list[str]:
-    """Return the table of arms: mean of the whole runs, where it may still end, its curve in a line.
+    """Return the table of arms: the mean of the whole runs, the bounds of the final mean, and the curve.
 
     The ranked arms come first, by the cells that all of them have finished. A long name is shortened in its middle, and
-    written out below where a `legend` is asked for.
+    written out below if a `legend` is requested.
     """
     kernels = state.get("kernels") or list(state.get("bounds", {}))
     if not kernels or state["phase"] == "not begun":
@@ -131,7 +131,7 @@ def arm_lines(state: State, curves: State | None, width: int = WIDTH, *, legend:
         return []
     is_open = any(one["open"] for one in bounds.values())
     drawn, top = _curves(curves, state) if width >= _SPARKS else ({}, 1.0)
-    # A mean over other cells than those of the whole runs is shown beside theirs.
+    # A mean over other cells than those of the whole runs is shown in an extra column.
     is_common = any(name in rows and one["mean"] != rows[name]["scores"].get(lead) for name, one in placed.items())
     # Numbers take 18 columns, a rank 5, the common cells 9, bounds 19, and a curve 16.
     taken = 18 + (5 if placed else 0) + (9 if is_common else 0) + (19 if is_open else 0) + (16 if drawn else 0)
@@ -169,12 +169,12 @@ def _mean(score: float | str | None, digits: int) -> str:
 
 
 def _rounded(value: float) -> str:
-    # Bounds are rounded outwards by a little: less than nothing is not meant.
+    # Bounds are rounded outwards by a little: -0.0000 must not appear.
     return f"{round(value, 4) + 0.0:.4f}"
 
 
 def _curves(curves: State | None, state: State) -> tuple[dict[str, dict[str, Any]], float]:
-    """Return the curves to be drawn, by arm, and the top of them all."""
+    """Return the curves to draw, by arm, and their highest value."""
     end = _end(curves, state)
     found = {
         line["arm"]: {"time": line["time"], "value": line["value"], "end": end}
@@ -185,7 +185,7 @@ def _curves(curves: State | None, state: State) -> tuple[dict[str, dict[str, Any
 
 
 def alarm_lines(state: State) -> list[str]:
-    """Return what must not be missed, loudly: contradictions, and arms whose candidates are all rejected."""
+    """Return the alarms: contradictions, and arms whose candidates are all rejected."""
     found = [*state.get("alarms", []), *state.get("running_alarms", [])]
     lines = [f"ALARM {one['instance']}: {one['kind']}{_sides(one)}" for one in found[:5]]
     if len(found) > 5:
@@ -197,7 +197,7 @@ def alarm_lines(state: State) -> list[str]:
 
 
 def note_lines(state: State) -> list[str]:
-    """Return what comes after the alarms: beaten references, and what the contract changed after the first run."""
+    """Return the lines after the alarms: beaten references, and changes of the contract after the first run."""
     beaten = [one["instance"] for one in state.get("beaten", ())]
     lines = [f"{counted(len(beaten), 'reference')} beaten: {listing(beaten, most=5)}"] if beaten else []
     notes = [note for note in state.get("notes", ()) if note.startswith((CHANGED, LATE_PLAN))]
@@ -212,7 +212,7 @@ def _sides(alarm: State) -> str:
 
 
 def wrapped(lines: Iterable[str], width: int) -> list[str]:
-    """Break lines that are too long, what follows set in by two."""
+    """Wrap long lines, with continuation lines indented by two."""
     found: list[str] = []
     for line in lines:
         found += textwrap.wrap(printable(line), width, subsequent_indent="  ", break_on_hyphens=False) or [""]
@@ -225,7 +225,7 @@ def event_line(event: Mapping[str, Any]) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Say a time in the units that one thinks in.
+    """Format a time in a convenient unit.
 
     >>> duration(42), duration(95), duration(8000)
     ('42 s', '2 min', '2.2 h')
@@ -236,7 +236,7 @@ def duration(seconds: float) -> str:
 
 
 def clipped(text: str, width: int) -> str:
-    """Cut a text to a width, with a sign that it was.
+    """Cut a text to a width, marking the cut.
 
     >>> clipped("abcdef", 4)
     'abc…'
@@ -253,14 +253,14 @@ def _end(curves: State | None, state: State) -> float:
 
 
 LOOK_EVERY = 1.0
-# Of a pipe: lines at a time, and seconds between two of them, so that one can read along.
+# For a pipe: most lines at a time, and seconds between two looks, so that a person can read along.
 MOST_LINES = 5
 LINES_EVERY = 2.0
 LOUD = ("ALARM", "REJECTED")
 
 
 class StudyCurves:
-    """The curves of a study, made anew when runs have joined, in a small share of the time."""
+    """The curves of a study, recomputed when runs have joined, in a small share of the time."""
 
     def __init__(self) -> None:
         self._time = TimeShare(SHARE)
@@ -268,7 +268,7 @@ class StudyCurves:
         self._found: dict[str, Any] = {}
 
     def now(self, live: LiveStudy | None) -> dict[str, Any]:
-        """Return the curves as they were when there was time for them."""
+        """Return the newest curves, which may be older than the runs if there was no time."""
         if live is None:
             return {}
         runs = 0 if live.table.scores is None else live.table.scores.frame.height
@@ -279,7 +279,7 @@ class StudyCurves:
 
 
 class PlainLines:
-    """What a pipe gets: a line of progress where it changed, and the newest events, never faster than one reads."""
+    """Output for a pipe: a line of progress when it changes, and the newest events, at a readable pace."""
 
     def __init__(self, out: Callable[[str], None] = say_words) -> None:
         self._out = out
@@ -290,7 +290,7 @@ class PlainLines:
     def show(self, state: dict[str, Any]) -> None:
         """Print what is new."""
         for alarm in alarm_lines(state):
-            # Alarms wait for nobody.
+            # Alarms are printed at once, without a limit.
             if alarm not in self._alarms:
                 self._alarms.add(alarm)
                 self._out(alarm)
@@ -302,7 +302,7 @@ class PlainLines:
             self._out(f"… {len(new) - len(shown)} events before these")
         for event in shown:
             self._out(event_line(event))
-        # The time left changes all the time: it is no news by itself.
+        # The time left changes all the time: alone it is not worth a line.
         progress = [line.partition("; about ")[0] for line in progress_lines(state)]
         if progress != self._progress:
             self._progress = progress
@@ -322,16 +322,16 @@ def watch(
     is_terminal: bool | None = None,
     wait: Callable[[float], object] = time.sleep,
 ) -> int:
-    """Watch a study until it is finished; return 1 where an alarm rang.
+    """Watch a study until it is finished; return 1 if there is an alarm.
 
-    What is not there yet is waited for, unless this moment is all that is asked for.
+    A study that does not exist yet is waited for, except with `once`.
     """
     path = Path(source)
     watched = Watched(path.absolute().name, path)
     shown = sys.stdout.isatty() if is_terminal is None else is_terminal
     try:
         if once:
-            # Whoever asks once has to be told by the exit code too.
+            # With `once`, a missing study must also show in the exit code.
             watched.open()
         show = _on_screen if shown and not once else _in_lines
         state = show(watched, once, wait)
@@ -363,7 +363,7 @@ def _on_screen(watched: Watched, _once: bool, wait: Callable[[float], object]) -
         lines = screen_lines(state, now, width=min(out.width, 120), height=max(10, out.height - 1))
         text, style = Text(), ""
         for line in lines:
-            # What goes on in the next line is set in.
+            # Continuation lines are indented and keep the style.
             style = "bold red" if line.startswith(LOUD) else style if line.startswith("  ") else ""
             text.append(f"{line}\n", style=style)
         return text

@@ -1,4 +1,4 @@
-"""Logs, traces and journals turned into a `Campaign`; what the author of a reader needs stands here."""
+"""Read logs, traces and journals into a `Campaign`; this module exports the names that authors of readers need."""
 
 from gapline.logs.events import EventList
 from gapline.logs.lines import log_lines, torn_line

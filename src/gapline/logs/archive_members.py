@@ -22,26 +22,26 @@ from gapline.text import printable
 
 SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tzst")
 _PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
-# How often a packed tar may be gone through to take its members in the order of their names.
+# How many passes over a compressed tar are acceptable for reading its members in the order of their names.
 _MOST_PASSES = 4
-# Why a member may not be read, as what it is.
+# Phrases for members that may not be read.
 _NOUNS = {"there twice": "one that is there twice", "encrypted": "an encrypted one"}
 
 
 def is_archive(path: str | Path) -> bool:
-    """Say whether a file calls itself an archive."""
+    """Whether a file has the suffix of an archive."""
     return str(path).lower().endswith(SUFFIXES)
 
 
 class Listed(NamedTuple):
-    """The members of an archive in the order in which they are read, and what there is to say of that."""
+    """The members of an archive in the order in which they are read, with a note on that order."""
 
     sources: Sequence[Source]
     note: str = ""
 
 
 class _Found(NamedTuple):
-    """A member as an archive names it."""
+    """A member as listed in an archive."""
 
     name: str
     size: int
@@ -49,15 +49,15 @@ class _Found(NamedTuple):
 
 
 def list_members(path: str | Path) -> Listed:
-    """List the files of an archive, hidden ones left out, in the order in which a folder would be walked.
+    """List the files of an archive, without hidden ones, in the order of a folder walk.
 
-    A large packed tar whose own order is another one is read in its own: it can only be gone through from its start.
+    A large compressed tar in another order is read in its own order, because it can only be read from its start.
     """
     path, marks = str(path), marks_of(path)
     found: list[_Found] = []
     ends: Source | None = None
     try:
-        # What came before an error is kept: it may be that all of it is wanted.
+        # Members before an error are kept: they may be all that the user wants.
         for one in _members(path):
             found.append(one)
     except OSError as error:
@@ -87,7 +87,7 @@ def _wrong_archive(path: str, marks: tuple[int, ...], why: str) -> Source:
 
 
 def _ordered(path: str, sources: list[Source]) -> tuple[list[Source], str]:
-    """Sort as a folder is walked: its files before its folders; and say so where that would take too many passes."""
+    """Sort like a folder walk, files before folders; if that needs many passes, keep the archive's order."""
     skip = len(path) + 1
     by_name = sorted(sources, key=lambda one: _walked(one.path[skip:]))
     if not sources or sources[0].inside is None or sources[0].inside.kind != Kind.PACKED_TAR:
@@ -119,7 +119,7 @@ def _members(path: str) -> Iterator[_Found]:
             return
     with closing(Unrolled(path)) as unrolled:
         yield from _in_tar(path, unrolled, Kind.PACKED_TAR)
-        # To the end: a stream that is damaged behind the last member is damaged.
+        # Read to the end: damage after the last member counts too.
         unrolled.seek(unrolled.tell() + most_bytes())
         if not unrolled.whole:
             raise TraceError(f"{path}: expected a whole archive, got one that ends early or is damaged")
@@ -129,7 +129,7 @@ def _in_tar(path: str, stream: Any, kind: Kind) -> Iterator[_Found]:
     before: tarfile.TarInfo | None = None
     try:
         for info in tar_headers(path, stream):
-            # That there is one behind it shows that the one before it is whole.
+            # A header after a member shows that the member is complete.
             if before is not None:
                 yield from _of_tar(path, before, kind)
             before = info
@@ -179,8 +179,8 @@ _BITE = 1 << 16
 class Openings:
     """Opens the logs of a chunk, in its order; relative paths start at `root`.
 
-    A packed tar can only be gone through from its start: its members that are in the chunk, which are small where they
-    are several, are taken in one go, and the next chunk goes on from there.
+    A compressed tar can only be read from its start: if the chunk has several of its members, which are small then,
+    they are read in one pass, and the next chunk continues from there.
     """
 
     def __init__(self, sources: Sequence[Source], root: str = "") -> None:
@@ -199,7 +199,7 @@ class Openings:
 
     @contextmanager
     def log(self, source: Source, seen: set[Path]) -> Iterator[LogFile]:
-        """Open a log; `seen` notes the files that are read through it."""
+        """Open a log; `seen` collects the companion files read with it."""
         if source.inside is None:
             with opened_log(source.path, seen, root=self._root) as log:
                 yield log
@@ -220,7 +220,7 @@ class Openings:
     def _refuse_changed(self, source: Source) -> None:
         assert source.inside is not None
         now = marks_of(self._root / source.inside.archive)
-        # Size and time of writing: on another machine the same file may have another number.
+        # Size and modification time only: on another machine, the same file may have another inode.
         if now[:2] != source.marks[:2]:
             raise TraceError(f"{source.inside.archive}: expected the archive that was listed, got a changed one")
 
@@ -229,7 +229,7 @@ class Openings:
         assert member is not None
         place = self._root / member.archive
         if member.kind == Kind.PACKED_TAR:
-            # A companion never takes the stream of the log, which goes on only.
+            # A companion never uses the stream of the logs, which only moves forward.
             if of != "logs" or len(self._packed[member.archive]) < 2:
                 return _Slice(_cursor(place, of), member.offset, source.size, path)
             return cast("io.RawIOBase", io.BytesIO(self._taken(member)))
@@ -241,7 +241,7 @@ class Openings:
         return cast("io.RawIOBase", _ZipMember(stream, member, source.size, path))
 
     def _taken(self, member: Member) -> bytes:
-        """Return the bytes of a member of a packed tar, taken with those of the others of the chunk."""
+        """Return the bytes of a member of a compressed tar, read together with the other members of the chunk."""
         key = member.archive, member.offset
         if key not in self._held:
             cursor = _cursor(self._root / member.archive)
@@ -271,7 +271,7 @@ class Openings:
 
 
 class _Slice(io.RawIOBase):
-    """A part of a stream; it goes back to its place before it reads, because others read the stream too."""
+    """A part of a stream; it seeks before each read, because other readers share the stream."""
 
     def __init__(self, stream: Any, at: int, size: int, path: str) -> None:
         super().__init__()
@@ -292,14 +292,14 @@ class _Slice(io.RawIOBase):
 
 
 class _ZipMember(zipfile.ZipExtFile):
-    """A member of a zip; its size and its checksum are those that the list claims, or an error."""
+    """A member of a zip; raises an error if its size or checksum differs from the zip's directory."""
 
     def __init__(self, stream: Any, member: Member, size: int, path: str) -> None:
         stream.seek(member.offset)
         head = stream.read(_LOCAL_HEADER)
         if len(head) < _LOCAL_HEADER or not head.startswith(b"PK\x03\x04"):
             raise TraceError(f"{path}: expected a member where the list of the zip says, got something else")
-        # The name and what else stands before the data: here they may be longer than in the list.
+        # Skip the name and the extra field, which may be longer here than in the directory.
         skip = int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little")
         info = zipfile.ZipInfo()
         info.compress_type, info.compress_size, info.file_size = member.method, member.stored, size
@@ -321,12 +321,12 @@ class _ZipMember(zipfile.ZipExtFile):
         return len(data)
 
 
-# One per thread: a worker of a cluster may have several, and each goes through an archive at its own pace.
+# One per thread: a cluster worker may have several, and each reads an archive at its own pace.
 _kept = threading.local()
 
 
 def _cursor(path: Path, of: str = "logs") -> Unrolled:
-    """Return the stream of a packed tar, where the chunk before this one left it."""
+    """Return the stream of a compressed tar at the position where the previous chunk left it."""
     key = str(path), marks_of(path)
     cursors: dict[str, tuple[Any, Unrolled]] = _kept.__dict__.setdefault("cursors", {})
     if of not in cursors or cursors[of][0] != key:
@@ -334,9 +334,9 @@ def _cursor(path: Path, of: str = "logs") -> Unrolled:
     return cursors[of][1]
 
 
-# Kept for the chunks that follow.
+# Cached for the next chunks.
 @lru_cache(maxsize=1)
 def _names_in(path: Path, _marks: tuple[int, ...]) -> dict[str, Source]:
-    """Return the members of an archive by their names."""
+    """Return the members of an archive by name."""
     skip = len(str(path)) + 1
     return {source.path[skip:]: source for source in list_members(path).sources}

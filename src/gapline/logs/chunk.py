@@ -1,4 +1,4 @@
-"""Some logs read by one task, in this process or in another: what was found, ready to be put beside the rest."""
+"""Read a chunk of logs in one task, in this process or another; the result can be merged with other chunks."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -26,12 +26,12 @@ from gapline.traces.candidate_checks import FAR
 from gapline.traces.columns import PLAIN, Dialect
 from gapline.traces.time_units import IN_WORDS, unit_of_number
 
-# Bytes of the memory budget for each candidate that waits.
+# Bytes of the memory budget for each candidate in memory.
 PER_CANDIDATE = 128
-# Events that wait for a pass together: enough to spread its fixed cost, few enough to be small beside a large file.
+# Events that are processed together: enough to spread the fixed cost of a pass, but small compared with a large file.
 BATCH = 500_000
 _BOUND = int(VerdictCode.BOUND)
-# How many candidates a run has, and the first and the last stamp among them.
+# Number of candidates of a run, and the first and the last time stamp among them.
 _Stamped = tuple[int, float | None, float | None]
 SOLVER_SAYS_SO = "candidates count as valid because the solver said so"
 NO_HORIZON = "no horizon stated: give --horizon here or when scoring"
@@ -41,10 +41,10 @@ OFF_PATTERN = "its path does not fit --name: named by its log and by options"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """How logs are read and named: all that a task has to know, the same for every chunk.
+    """How to read and name logs: everything that a task has to know, the same for every chunk.
 
-    Relative paths start at `root`, which a worker may have to be told.
-    `refuse_unnamed` refuses a file with a run that has no arm or no instance; else they are refused all together.
+    Relative paths start at `root`, which workers may need.
+    With `refuse_unnamed`, a file with a run without arm or instance is refused; otherwise they are refused together.
     """
 
     format: str | Reader = "auto"
@@ -61,10 +61,10 @@ class Job:
 
 @dataclass(slots=True)
 class Chunk:
-    """What was found in some logs.
+    """The content of some logs.
 
-    Companions and empty files wait until all chunks are known: an index of another one may name them. `beside` are the
-    files that were read through others, with the marks they had.
+    Companions and empty files wait until all chunks are known, because an index in another chunk may name them.
+    `beside` maps files that were read as companions to their marks.
     """
 
     files: FileLines = field(default_factory=FileLines)
@@ -82,7 +82,7 @@ class Chunk:
 
 
 def read_chunk(job: Job, sources: Sequence[Source], *, done: Callable[[], None] = lambda: None) -> Chunk:
-    """Read some logs; a file that cannot be read is a line among the others, not an exception."""
+    """Read some logs; a file that cannot be read becomes a line of the survey, not an exception."""
     pattern = PathPattern.parse(job.pattern) if job.pattern else None
     chunk = Chunk(naming=Naming(job.given, pattern), spool=Spool(in_memory=job.in_memory))
     readers = all_readers()[0]
@@ -102,7 +102,7 @@ def read_chunk(job: Job, sources: Sequence[Source], *, done: Callable[[], None] 
                         chunk.empty.append(source.path)
                     else:
                         reader = readers[0] if job.format != "auto" else detector.detect(log)
-                        # Reading may fail in any way; the file becomes a line of the survey, and the folder is read on.
+                        # Reading may fail in any way; the file becomes a line of the survey, and the others are read.
                         take(chunk, job, log.path, _read_one(log, reader), reader.name)
             except GaplineError as error:
                 chunk.files.append(refused(source.path, error))
@@ -114,20 +114,20 @@ def read_chunk(job: Job, sources: Sequence[Source], *, done: Callable[[], None] 
 
 
 def crashed_run() -> Found:
-    """Return what a file of zero bytes holds."""
+    """Return the content of an empty file: a run that crashed."""
     run = FoundRun(time=[], objective=[], status=RunStatus.CRASHED, sense=None, clock="")
     return Found(runs=[run], notes=[EMPTY])
 
 
 def take(chunk: Chunk, job: Job, path: str, found: Found, format: str) -> None:
-    """Add what was found in a file; of one that is refused nothing is added."""
+    """Add the content of a file; if it is refused, nothing of it is added."""
     naming, matched = chunk.naming, chunk.naming.matched
     in_path = naming.from_path(path)
     off_pattern = [OFF_PATTERN] if naming.pattern and naming.matched == matched else []
     sense, lines = job.sense, list[RunLine]()
     settled = [naming.settle(run, in_path) for run in found.runs]
     for run, who in zip(found.runs, settled, strict=True):
-        # The user's word fills what the log leaves open, and never overrules it.
+        # The option fills gaps of the log, but never overrules the log.
         if sense is not None and run.sense not in (None, sense) and not run.guessed:
             where = f"{path} {run.where}".rstrip()
             raise UsageError(
@@ -135,19 +135,19 @@ def take(chunk: Chunk, job: Job, path: str, found: Found, format: str) -> None:
                 hint="leave --sense out; --negate ARM turns an arm that reports the negated objective",
             )
         for name in (who.arm, who.instance, who.panel):
-            # Out of a path that is not UTF-8: no table could hold it.
+            # From a path that is not UTF-8, which no table could store.
             if name is not None and not name.isascii() and name != writable(name):
                 raise TraceError(f"{printable(path)}: expected names in UTF-8, got {name!a}")
         if job.refuse_unnamed:
             refuse_missing([who], [f"{path} {run.where}".rstrip()], pattern=naming.pattern)
     for run, who in zip(found.runs, settled, strict=True):
-        # Before a horizon is filled in: who stated it is known only now.
+        # Before the horizon is filled in, because afterwards its origin is unknown.
         run.carried = {**run.carried, COLUMN: write_origins(_origins(run, job, format))}
         stamped, late = _stamped(run), []
         if run.horizon is None and job.horizon is not None:
             run.horizon, late = job.horizon, _far_late(stamped, job.horizon, format)
         run.sense = (sense or run.sense) if run.guessed else (run.sense or sense)
-        # Seeds are settled over all runs, so the batch goes under the number of the run in the chunk.
+        # Seeds are settled later, over all runs, so the number of the run in the chunk stands in for the seed.
         chunk.spool.add_run(run.named(arm="", instance="", seed=len(chunk.runs) + len(lines), panel=who.panel))
         notes = [*found.notes, *run.notes, *overruled(run, who), *off_pattern, *late]
         if run.horizon is None:
@@ -168,14 +168,14 @@ def take(chunk: Chunk, job: Job, path: str, found: Found, format: str) -> None:
 
 
 def _origins(run: FoundRun, job: Job, format: str) -> dict[str, FactOrigin]:
-    """Say who stated what is known of a run: its log or table, or an option where that is silent."""
+    """Return the origin of each known fact of a run: its log or table, or an option if that does not state it."""
     source = FactOrigin.FILE if format == "neutral" else FactOrigin.LOG
     word = run.carried.get("validation", "solver")
     stated = {
         "clock": run.clock,
         "horizon": run.horizon,
         "sense": None if run.guessed and job.sense else run.sense,
-        # A table without verdicts says nothing; a log is what the solver itself says.
+        # A table without verdicts says nothing; a log is the solver's own statement.
         "validation": None if word == "solver" and source is FactOrigin.FILE else word,
         "threads": run.carried.get("threads"),
         "machine": run.carried.get("machine"),
@@ -183,12 +183,12 @@ def _origins(run: FoundRun, job: Job, format: str) -> dict[str, FactOrigin]:
     given = {"horizon": job.horizon, "sense": job.sense}
     origins = {fact: source for fact, value in stated.items() if value}
     options = {fact: FactOrigin.OPTION for fact, value in given.items() if value and fact not in origins}
-    # What is exported says itself where its facts come from.
+    # Exported tables state the origins of their facts themselves.
     return origins | read_origins(run.carried.get(COLUMN)) | options
 
 
 def take_or_refuse(chunk: Chunk, job: Job, path: str, found: Found, format: str) -> None:
-    """Add what was found in a file, or the line of a file that is refused."""
+    """Add the content of a file, or a line with its error if it is refused."""
     try:
         take(chunk, job, path, found, format)
     except GaplineError as error:
@@ -196,7 +196,7 @@ def take_or_refuse(chunk: Chunk, job: Job, path: str, found: Found, format: str)
 
 
 def refused(path: str, error: GaplineError) -> FileLine:
-    """Return the line of a file that cannot be read."""
+    """Return the survey line of a file that cannot be read."""
     return FileLine(path, 1, (error.message,), error=error)
 
 
@@ -206,7 +206,7 @@ def _read_one(log: LogFile, reader: Reader) -> Found:
     except GaplineError:
         raise
     except Exception as error:
-        # A reader that fails is a defect of the reader; it must not take the other files of a folder with it.
+        # Any failure of a reader is a defect of the reader; it must not stop the other files of a folder.
         raise TraceError(
             f"{log.path}: the reader of format {reader.name} failed: {type(error).__name__}: {shown(str(error))}"
         ) from error
@@ -218,7 +218,7 @@ def _read_one(log: LogFile, reader: Reader) -> Found:
 
 
 def _renamed(reference: SourceReference, found: Found, lines: Sequence[RunLine]) -> SourceReference:
-    """Let a reference follow its instance: the log's own name for it, or "" for the only run of the file."""
+    """Rename the instance of a reference like that of its run; "" is the only run of the file."""
     for run, line in zip(found.runs, lines, strict=True):
         known_as = line.instance
         if known_as and (run.instance or "") == reference.instance != known_as:
@@ -227,18 +227,18 @@ def _renamed(reference: SourceReference, found: Found, lines: Sequence[RunLine])
 
 
 def _far_late(stamped: _Stamped, horizon: float, format: str) -> list[str]:
-    """Return a note on candidates far later than a horizon that their log does not state."""
+    """Return a note if candidates are far later than a horizon that their log does not state."""
     _, first, last = stamped
     if first is None or last is None or last <= FAR * horizon:
         return []
-    # Only a table may be in another unit than its reader expects.
+    # Only a table may use another unit than its reader expects.
     unit = unit_of_number(last, first, FAR * horizon) if format == "neutral" else None
     fix = f"; if times are {IN_WORDS[unit]}, read them with --time-unit {unit}" if unit else ""
     return [f"candidates are later than {FAR:g} times the horizon of {horizon:g} s, which only --horizon states{fix}"]
 
 
 def _stamped(run: FoundRun) -> _Stamped:
-    """Return the number of candidates, and the first and the last stamp among them."""
+    """Return the number of candidates, and the first and the last time stamp among them."""
     count, first, last = 0, np.inf, -np.inf
     for part in spans(len(run.time), most=STEP):
         time = np.asarray(run.time[part], np.float64)

@@ -1,4 +1,4 @@
-"""The events of a run as a reader finds them: candidates and dual bounds, checked one by one and kept as rows."""
+"""The events of a run as found by a reader: candidates and dual bounds, validated one by one and stored as rows."""
 
 import math
 import re
@@ -15,9 +15,9 @@ from gapline.contract.number_limits import is_rounded
 from gapline.contract.tables import Reason, VerdictCode
 from gapline.logs.lines import NUMBER, parse_number, shown
 
-# Events of one run that are kept in memory; beyond so many they are in a file.
+# Most events of one run that are kept in memory; further ones go to a file.
 IN_MEMORY = 500_000
-# Plain integers: looking up a member costs more than reading the line.
+# Plain integers: the lookup of an enum member costs more than reading the line.
 _VALID, _INVALID, _BOUND = int(VerdictCode.VALID), int(VerdictCode.INVALID), int(VerdictCode.BOUND)
 _NOT_FINITE = re.compile(r"[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
 _STAMP = (Reason.TIME_MISSING, Reason.TIME_NOT_A_NUMBER, Reason.TIME_NOT_FINITE, Reason.TIME_NOT_EXACT)
@@ -27,7 +27,7 @@ _VALUE = (
     Reason.OBJECTIVE_NOT_FINITE,
     Reason.OBJECTIVE_NOT_EXACT,
 )
-# A row in bytes, and as NumPy reads it; `reason` is a code.
+# A row in bytes, and its NumPy type; `reason` is a code.
 _PACKED = struct.Struct("=dddIB3x")
 _ROW = np.dtype({
     "names": ["time", "objective", "bound", "reason", "verdict"],
@@ -38,7 +38,7 @@ _STEP = 1 << 16
 
 
 class Event(NamedTuple):
-    """A candidate, or a dual bound alone; NaN where there is no number."""
+    """A candidate, or a dual bound alone; NaN for missing numbers."""
 
     time: float
     objective: float
@@ -48,7 +48,7 @@ class Event(NamedTuple):
 
 
 class EventList:
-    """The events of one run; what has no usable number is a counted rejection. `problems` is that of the `Found`.
+    """The events of one run; events without usable numbers count as rejected. `problems` is that of the `Found`.
 
     >>> events = EventList([])
     >>> events.add("0.5", "12", where="a.log:1")
@@ -82,9 +82,9 @@ class EventList:
         bound: float | None = None,
         reason: str = "",
     ) -> None:
-        """Add a candidate; texts are parsed strictly, None is nothing; an invalid one needs no objective."""
+        """Add a candidate; texts are parsed strictly, None means missing; an invalid one needs no objective."""
         if valid and bound is None and isinstance(time, str) and isinstance(objective, str):
-            # As nearly all of them are.
+            # The fast path, for nearly all candidates.
             at, worth = parse_number(time), parse_number(objective)
             if at is not None and worth is not None and at >= 0:
                 self.append(Event(at, worth))
@@ -94,7 +94,7 @@ class EventList:
         if not why_stamp and stamp < 0:
             why_stamp = Reason.TIME_NEGATIVE.value
         if not valid and reason and time is None:
-            why_stamp = ""  # the reader has said what is wrong with this event
+            why_stamp = ""  # the reader has already given the reason
         elif why_stamp:
             self._refuse(where, "a time of 0 or more", time, why_stamp)
         elif why_value and valid:
@@ -105,18 +105,18 @@ class EventList:
         self.append(Event(stamp, value, math.nan if bound is None else bound, why, verdict))
 
     def add_bound(self, time: float, bound: float) -> None:
-        """Add an event that carries a dual bound alone."""
+        """Add an event with a dual bound only."""
         self.append(Event(time, math.nan, bound, "", _BOUND))
 
     def add_valid(self, time: NDArray[np.float64], objective: NDArray[np.float64]) -> None:
-        """Add candidates that are valid and state no bound."""
+        """Add valid candidates without bounds."""
         rows = np.zeros(len(time), _ROW)
         rows["time"], rows["objective"], rows["bound"], rows["verdict"] = time, objective, math.nan, _VALID
         self._rows += rows.tobytes()
         self._make_room()
 
     def append(self, event: Event) -> None:
-        """Add an event as it is."""
+        """Add an event unchanged."""
         self._rows += self._pack(event)
         self._make_room()
 
@@ -131,7 +131,7 @@ class EventList:
         return _PACKED.pack(time, objective, bound, code, verdict)
 
     def _make_room(self, most: int | None = None) -> None:
-        """Append the rows to a file that has no name and is gone with the process, where they are too many."""
+        """Move the rows to an anonymous temporary file if there are too many."""
         count = len(self._rows) // _PACKED.size
         if count < (IN_MEMORY if most is None else most):
             return
@@ -151,7 +151,7 @@ class EventList:
         return np.memmap(self._file, _ROW, "r", shape=(len(self),))
 
     def values(self, name: str) -> Iterator[float]:
-        """Yield the numbers of a field, one after the other."""
+        """Yield the numbers of a field one by one."""
         column = self.rows()[name]
         for start in range(0, len(column), _STEP):
             yield from column[start : start + _STEP].tolist()
@@ -178,13 +178,13 @@ class EventList:
             self._file.flush()
 
     def _at(self, place: int) -> int:
-        """Return where a row begins among those in memory; below 0 it is in the file."""
+        """Return the offset of a row in memory; negative if it is in the file."""
         return (place - self._in_file) * _PACKED.size
 
     def columns(self) -> dict[str, Any]:
-        """Return the columns of a `FoundRun`: time, objective, verdict and, where there are any, bound and reason."""
+        """Return the columns of a `FoundRun`: time, objective, verdict and, if there are any, bound and reason."""
         rows = self.rows()
-        # A run without bounds or reasons leaves the columns out, or every campaign would carry them.
+        # A run without bounds or reasons omits these columns, otherwise every campaign would have them.
         names = ("time", "objective", "verdict", *(["bound"] if self._has_bound else []))
         columns: dict[str, Any] = {name: rows[name] for name in names}
         return columns | ({"reason": Reasons(rows["reason"], list(self._codes))} if len(self._codes) > 1 else {})
@@ -193,8 +193,8 @@ class EventList:
 def _reading(
     value: float | str | None, missing: Reason, text: Reason, infinite: Reason, inexact: Reason
 ) -> tuple[float, str]:
-    """Return the number and "" or NaN and the reason why there is none."""
-    # Good texts first: a log has millions of them.
+    """Return the number and "", or NaN and the reason why there is none."""
+    # Valid texts first: a log has millions of them.
     if isinstance(value, str):
         number = parse_number(value)
         if number is None:
@@ -202,7 +202,7 @@ def _reading(
                 return math.nan, missing.value
             if is_rounded(value.strip()):
                 return math.nan, inexact.value
-            # 1e400 is a number in form and infinite as a float: it is refused for that, not for its form.
+            # 1e400 has the form of a number but is infinite as a float: that is the reason to report.
             endless = _NOT_FINITE.fullmatch(value.strip()) or (len(value) < 400 and NUMBER.fullmatch(value.strip()))
             return math.nan, (infinite if endless else text).value
         return number, ""
@@ -212,7 +212,7 @@ def _reading(
 
 
 class Reasons(Sequence[str]):
-    """The reasons of events by their codes: millions of candidates share a few."""
+    """The reasons of events, stored as codes: millions of candidates share a few reasons."""
 
     def __init__(self, codes: NDArray[Any], names: Sequence[str]) -> None:
         self._codes, self._names = codes, names
@@ -235,14 +235,14 @@ class Reasons(Sequence[str]):
 
 
 class Levels:
-    """The first two numbers of each of many objectives, and whether any has two; NaN where there is none."""
+    """The first two numbers of several objectives, and whether any event has two; NaN if missing."""
 
     def __init__(self) -> None:
         self.several = False
         self._first, self._second = array("d"), array("d")
 
     def add(self, row: Sequence[float]) -> None:
-        """Take the numbers of one event."""
+        """Add the numbers of one event."""
         self.several = self.several or len(row) > 1
         self._first.append(row[0] if row else math.nan)
         self._second.append(row[1] if len(row) > 1 else math.nan)

@@ -1,4 +1,4 @@
-"""The formats that an import knows: ours by name, those of others through the entry point group `gapline.formats`."""
+"""The formats that an import knows: built-in ones by name, plug-ins through the entry point group `gapline.formats`."""
 
 import re
 from collections.abc import Sequence
@@ -26,11 +26,11 @@ _FIRST_WORD = re.compile(rb"[^\s:;,=0-9]{0,40}")
 
 
 class UnknownFormatError(TraceError):
-    """The head of a file looks like no known format."""
+    """The head of a file matches no known format."""
 
 
 def format_names() -> tuple[str, ...]:
-    """Return the names that `--format` takes, without `auto`."""
+    """Return the names that `--format` accepts, except `auto`."""
     return (*BUILT_IN, *(name for name in _plugins() if name not in BUILT_IN))
 
 
@@ -57,7 +57,7 @@ def find_reader(name: str) -> Reader:
 
 @cache
 def all_readers() -> tuple[tuple[Reader, ...], tuple[str, ...]]:
-    """Load every reader; a plug-in that fails is named in the second part and stands in nobody's way."""
+    """Load every reader; the second part names plug-ins that fail, which do not affect the others."""
     readers = []
     ours = [(name, point.value) for name, point in _plugins().items() if name in BUILT_IN]
     notes = [f"the plug-in {value} is not used: {name} is a format of ours" for name, value in ours]
@@ -71,16 +71,16 @@ def all_readers() -> tuple[tuple[Reader, ...], tuple[str, ...]]:
 
 @dataclass(slots=True)
 class Detector:
-    """Finds the one reader whose format a head shows; siblings (same suffix and first word) go to the same reader."""
+    """Finds the only reader whose format matches a head; files with the same suffix and first word share a reader."""
 
     readers: Sequence[Reader]
     known: dict[tuple[str, bytes], Reader] = field(default_factory=dict)
 
     def detect(self, log: LogFile) -> Reader:
-        """Return the reader, or raise an error that names the candidates, or that shows the first line."""
+        """Return the reader, or raise an error that names the matching formats or shows the first line."""
         head = log.head[:HEAD]
         kind = log.path.rpartition(".")[2], _FIRST_WORD.match(head)[0]  # type: ignore[index]
-        # It is asked again all the same: a folder may hold two formats under one suffix.
+        # The reader is checked again: a folder may have two formats under one suffix.
         usual = self.known.get(kind)
         if usual and usual.looks_like(log.path, head):
             return usual
@@ -88,7 +88,7 @@ class Detector:
         if len(candidates) == 1:
             self.known[kind] = candidates[0]
             return candidates[0]
-        # No order of preference: a guess between two formats would be a wrong campaign now and then.
+        # No order of preference: guessing between two formats would sometimes give a wrong campaign.
         if candidates:
             names = " and ".join(reader.name for reader in candidates)
             raise TraceError(
@@ -105,7 +105,7 @@ class Detector:
 
 
 def plugin_versions() -> list[list[str]]:
-    """Return the readers of others that are installed, each with the version of its package."""
+    """Return the installed plug-in readers, each with the version of its package."""
     return sorted([name, point.value, point.dist.version if point.dist else ""] for name, point in _plugins().items())
 
 

@@ -1,4 +1,4 @@
-"""`import_logs`: files of any known format in, one campaign out, with everything that could not be read named."""
+"""`import_logs`: read files of any known format into one campaign, reporting everything that could not be read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ from gapline.traces.read import refuse_problems
 
 
 class LeftOut(NamedTuple):
-    """A file that is no part of a campaign, and why."""
+    """A file that is not part of a campaign, and why."""
 
     path: str
     why: str
@@ -34,9 +34,9 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A campaign, the references its logs carry, the integrals they print of themselves, and the files left out.
+    """A campaign, the references and the integrals stated in its logs, and the files left out.
 
-    `bad` are those of `left_out` that cannot be read; the others are of no known format, and were to be skipped.
+    `bad` counts those in `left_out` that cannot be read; the others have no known format and were to be skipped.
     """
 
     campaign: Campaign
@@ -58,52 +58,53 @@ def import_logs(
     strict: bool = False,
     **choices: Unpack[LogChoices],
 ) -> Imported:
-    """Read logs of others into a campaign.
+    """Read logs of other programs into a campaign.
 
     Parameters
     ----------
     sources
-        Files, folders, and archives (.zip, .tar, .tar.gz, .tar.zst), read as folders are; .gz and .zst are unpacked.
+        Files, folders, and archives (.zip, .tar, .tar.gz, .tar.zst), which are read like folders; .gz and .zst files
+        are decompressed.
     format
-        A format's name, a reader of your own, or "auto" to look at the head of each file.
+        The name of a format, a `Reader`, or "auto" to detect the format from the head of each file.
     only
         Patterns of file names, such as `*.log`: other files are left out, and counted.
     columns, decimal
-        How a table of yours differs from a neutral trace: `arm=solver,time=elapsed` or a mapping, and its decimal mark.
+        How a table differs from a neutral trace: `arm=solver,time=elapsed` or a mapping, and its decimal mark.
     name
         A path pattern such as `{arm}/{instance}-s{seed}.log`, matched against the tail of each path.
     arm, instance, seed, panel
-        Given for all runs; they overrule the pattern, which overrules the log.
+        Values for all runs; they take precedence over the pattern, which takes precedence over the log.
     horizon
-        Seconds, for runs whose log states none.
+        Seconds, for runs whose log states no horizon.
     sense
-        "min" or "max" for runs whose log does not say; a log that states the other is an error.
+        "min" or "max" for runs whose log does not state it; a log that states the other is an error.
     time_unit, sort_rows, allow_empty
-        What is stated about tables among the logs; see `gapline.read`.
+        Statements about tables among the logs; see `gapline.read`.
     negate
         Arms, or patterns of them, whose logs report the negated objective.
     number_runs
         Number runs that share arm and instance and state no seed 0, 1, 2, … in file order; in a table, begin a new
         run where time goes back within one arm, instance and seed.
     allow_mixed_clocks
-        Take CPU and wall clocks into one campaign.
+        Allow CPU and wall clocks in one campaign.
     skip_unknown
-        Leave out files of no known format, and say which.
+        Leave out files of no known format, and report them.
     no_references
-        Leave out the references that the logs carry.
+        Ignore the references stated in the logs.
     strict
-        Refuse files with problems (see `gapline.read`); otherwise they are named and counted.
+        Refuse files with problems (see `gapline.read`); otherwise problems are reported and counted.
     progress
-        Called with (files done, files in all).
+        Called with the number of files done and their total.
     keep_going
-        Leave out files that cannot be read, and runs that nothing names, instead of refusing them all.
+        Leave out files that cannot be read and runs without a name, instead of refusing the whole import.
     unfinished
-        A folder for what was read so far; a later call with the same one goes on from there.
+        A folder for the progress of the import; a later call with the same folder continues from there.
     executor, jobs
-        Any `concurrent.futures.Executor` whose workers see the files and the folder `unfinished`, which it needs, and
-        how many tasks it works on at a time. The campaign is the same, to the last bit, as without.
+        Any `concurrent.futures.Executor` whose workers can access the files and the folder `unfinished`, which is
+        required then, and how many tasks it runs at a time. The campaign is the same, to the last bit, as without.
     memory
-        Bytes, or a size such as "2GB", for what waits to be put together; the rest waits on disk.
+        Bytes, or a size such as "2GB", for data that waits to be combined; the rest waits on disk.
     """
     return build_import(
         survey_logs(sources, **choices),
@@ -128,7 +129,7 @@ def build_import(
     strict: bool = False,
     allow_empty: bool = False,
 ) -> Imported:
-    """Turn a survey into a campaign, or raise one error that says all of what is missing."""
+    """Turn a survey into a campaign, or raise one error that names everything that is missing."""
     _refuse_unreadable(survey, skip_unknown=skip_unknown)
     files, runs = survey.files, survey.runs
     wrong = list(files.flawed.values())
@@ -172,7 +173,7 @@ def build_import(
         notes += campaign.diagnostics.notes
     notes += check_source(campaign, allow_empty=allow_empty)
     shown = campaign.runs["sense"].drop_nulls().unique()
-    # Where all logs that state a direction agree, the others are taken to have it too.
+    # If all logs that state a direction agree, the others are assumed to have it too.
     notes += check_direction(campaign, shown[0] if len(shown) == 1 else None)
     campaign, sense_notes = _settle_senses(campaign)
     notes += sense_notes
@@ -187,11 +188,11 @@ def build_import(
 
 
 def _named(runs: RunLines, *, number_runs: bool) -> tuple[pl.DataFrame, pl.Series]:
-    """Return the key of each run, each of them once, and what is to be said of its seed."""
+    """Return the keys of the runs, which must be unique, and a note on the seed of each."""
     who = runs.who()
     seeds, notes = settle_seeds(who, runs.places, number_runs=number_runs)
     named = who.select("arm", "instance", seed=seeds)
-    # Runs that stated no seed have one of their own: twins are among those that did.
+    # Runs without a seed get a unique one: duplicates are possible only if some runs state a seed.
     if who["seed"].count() and Numbered(named).by(*RUN_KEY).size < named.height:
         rows = named.is_duplicated().arg_true()
         _refuse_twins([RunKey(*key) for key in named[rows].iter_rows()], runs.places(rows))
@@ -199,7 +200,7 @@ def _named(runs: RunLines, *, number_runs: bool) -> tuple[pl.DataFrame, pl.Serie
 
 
 def _own_notes(runs: RunLines, seed_notes: pl.Series) -> pl.Series:
-    """Return what there is to say of each run, a line each; runs of which the same is said share the text."""
+    """Return the notes on each run, one per line; runs with the same notes share the text."""
     both = pl.DataFrame({"own": runs.table["notes"], "seed": seed_notes})
     kinds = both.unique()
     texts = ["\n".join(filter(None, (own, SEED_NOTES[seed]))) or None for own, seed in kinds.iter_rows()]
@@ -208,19 +209,19 @@ def _own_notes(runs: RunLines, seed_notes: pl.Series) -> pl.Series:
 
 
 def _stated(runs: RunLines, named: pl.DataFrame) -> dict[RunKey, tuple[str, float]]:
-    """Return the integrals that logs print of themselves."""
+    """Return the integrals that the logs state themselves."""
     each = named.with_columns(kernel=runs.texts("kernel"), integral=runs.table["integral"])
     rows = each.filter(pl.col("integral").is_not_null()).iter_rows()
     return {RunKey(arm, instance, seed): (kernel, integral) for arm, instance, seed, kernel, integral in rows}
 
 
 def _settle_senses(campaign: Campaign) -> tuple[Campaign, list[str]]:
-    """Give every run the sense of its instance; one that no log shows takes that of all others, or min."""
+    """Give every run the sense of its instance; unknown ones get that of all others, or min."""
     shown = sorted(campaign.runs["sense"].drop_nulls().unique().to_list())
     other = shown[0] if len(shown) == 1 else "min"
     senses = instance_senses(campaign)
     settled = {name: sense or other for name, sense in senses.items()}
-    # A run without candidates, or with one alone, often shows no sense: where all others agree, that is no news.
+    # Runs with few candidates often show no sense: if all others agree, that is not worth a note.
     silent = sorted(name for name, sense in senses.items() if sense is None) if len(shown) > 1 else []
     silent, notes = silent if shown else ["the objective"], []
     if silent:
@@ -232,7 +233,7 @@ def _settle_senses(campaign: Campaign) -> tuple[Campaign, list[str]]:
     only = set(settled.values())
     facts = dict(campaign.facts) | ({"sense": only.pop()} if len(only) == 1 else {})
     column = pl.col("instance").replace_strict(settled, return_dtype=pl.String)
-    # A run without candidates takes the direction that the others on its instance show.
+    # A run without candidates gets the direction of the other runs on its instance.
     shows = campaign.runs.select(pl.col("sense").is_not_null().any().over("instance")).to_series()
     runs = set_origin(campaign.runs, "sense", FactOrigin.NOT_STATED, ~shows) if silent else campaign.runs
     return replace(campaign, runs=runs.with_columns(sense=column), facts=facts), notes
@@ -241,7 +242,7 @@ def _settle_senses(campaign: Campaign) -> tuple[Campaign, list[str]]:
 def _refuse_unreadable(survey: Survey, *, skip_unknown: bool) -> None:
     refused = [file for file in survey.files.flawed.values() if file.error and not (skip_unknown and file.unknown)]
     if survey.keep_going:
-        # A package that is missing is no fault of the file, and would leave out every one of its kind.
+        # A missing package is not the file's fault, and would leave out all files of this format.
         refused = [file for file in refused if isinstance(file.error, EnvironmentLacksError)]
     if not refused:
         return
@@ -251,7 +252,7 @@ def _refuse_unreadable(survey: Survey, *, skip_unknown: bool) -> None:
     if all(file.unknown for file in refused) and len(survey.files) > 1:
         hint = f"--only '*.log' names those to read, --skip-unknown leaves out files of no known format; or {hint}"
     if len(refused) == 1:
-        # The type is kept, and with it the exit code: a missing package is no broken file.
+        # The type of the error, and with it the exit code, is kept: a missing package is not a broken file.
         raise type(first)(first.message, hint=hint)
     shown = "\n  ".join(file.problems[0] for file in refused[:8])
     more = f"\n  and {len(refused) - 8:,} more" if len(refused) > 8 else ""
@@ -276,14 +277,14 @@ def _refuse_mixed_clocks(clocks: Sequence[tuple[str, str]]) -> None:
 
 
 def _agreeing(references: Sequence[tuple[SourceReference, str]]) -> tuple[SourceReference, ...]:
-    """Return one reference per instance; logs that disagree about one are an error."""
+    """Return one reference per instance; raise an error if logs disagree."""
     kept: dict[str, tuple[SourceReference, str]] = {}
     differing = []
     for reference, path in references:
         other, where = kept.setdefault(reference.instance, (reference, path))
         if other.value != reference.value:
             differing.append(f"{reference.instance}: {other.value} ({where}) and {reference.value} ({path})")
-        # The same value, proven in one log and only found in another: the proof holds for both.
+        # The same value, proven in one log and only found in another: the proof applies to both.
         elif reference.certified and not other.certified:
             kept[reference.instance] = (reference, path)
     if differing:

@@ -1,4 +1,4 @@
-"""The lines and numbers of a log that somebody else wrote: strict about numbers, calm about everything else."""
+"""The lines and numbers of foreign logs: strict about numbers, tolerant of everything else."""
 
 import math
 import re
@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from gapline.contract.number_limits import EXACT, is_rounded
 
-# A solver's line is short. What is longer is a dump or a broken file, and is cut so that memory and regexes stay small.
+# A solver's line is short. A longer one is a dump or a broken file; it is cut to limit memory and the time of regexes.
 MOST_LINE = 16 * 1024
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-# Colours, cursor movements and titles, which programs print for a terminal and some print into files as well.
+# Colours, cursor movements and titles, which programs print for a terminal, and some of them also into files.
 _ESCAPE = b"\x1b"
 _ESCAPES = re.compile(
     rb"\x1b(?:\[[0-?]{0,40}[ -/]{0,4}[@-~]|\][^\x07\x1b\r\n]{0,200}(?:\x07|\x1b\\)|[()][0-9A-Za-z]|[=>78cDEHM])"
@@ -19,9 +19,9 @@ _LONGEST_ESCAPE = 256
 
 
 def uncoloured(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    r"""Yield the pieces of a text without the escape sequences of a terminal, which may lie across two pieces.
+    r"""Yield the pieces of a text without the escape sequences of a terminal, which may span two pieces.
 
-    Binary data, which has a zero byte in its first piece, is left as it is.
+    Binary data, which has a zero byte in its first piece, is not changed.
 
     >>> b"".join(uncoloured([b"\x1b[1;32mo 9\x1b[", b"0m\n"]))
     b'o 9\n'
@@ -30,12 +30,12 @@ def uncoloured(pieces: Iterable[bytes]) -> Iterator[bytes]:
     for piece in pieces:
         if is_text is None:
             is_text = b"\0" not in piece
-        # Most logs have no escape at all: looking for the byte costs next to nothing.
+        # Most logs have no escape at all, and searching for the byte is cheap.
         if not is_text or not (held or _ESCAPE in piece):
             yield piece
             continue
         text = _ESCAPES.sub(b"", held + piece)
-        # What is left of an escape at the end may be the beginning of a sequence.
+        # An escape that remains at the end may be the beginning of a sequence.
         begun = text.rfind(_ESCAPE, max(0, len(text) - _LONGEST_ESCAPE))
         held = b"" if begun < 0 or b"\n" in text[begun:] else text[begun:]
         if len(text) > len(held):
@@ -54,16 +54,16 @@ def log_lines(data: bytes) -> "Lines":
 
 
 class LineFilter(NamedTuple):
-    """Which lines of a log can tell anything: those that do not begin with `mark`, and those with one of some words.
+    """Selects the relevant lines of a log: those that do not begin with `mark`, and those that contain one of `words`.
 
-    `words` are in small letters, and found in letters of any size. More lines may come than these, never less.
+    `words` are in lower case and match any case. Other lines may be returned too, but none of these is missing.
     """
 
     mark: bytes
     words: tuple[bytes, ...]
 
     def places(self, piece: bytes) -> list[int]:
-        """Return, in their order, places that lie in such lines; the first line of a piece is not looked at."""
+        """Return sorted positions inside such lines; the first line of a piece is not examined."""
         others = re.compile(rb"\n[^" + re.escape(self.mark) + rb"\n]")
         found = [match.start() + 1 for match in others.finditer(piece)]
         small = piece.lower()
@@ -71,18 +71,18 @@ class LineFilter(NamedTuple):
             place = small.find(word)
             while place >= 0:
                 found.append(place)
-                # On the same line it tells nothing more.
+                # Further matches on the same line are not needed.
                 end = small.find(b"\n", place)
                 place = small.find(word, end) if end >= 0 else -1
         return sorted(found)
 
 
 class Lines(Iterator[tuple[int, str]]):
-    r"""The lines of a log as `log_lines` gives them, from pieces that may end anywhere.
+    r"""The lines of a log as `log_lines` returns them, from pieces that may end anywhere.
 
-    With `line_filter`, lines that can tell nothing are counted and not made, unless line ends are carriage returns.
-    `torn_at` is the number of the last line where that lacks its end, as the file of a killed writer does; 0 as long as
-    it has not come. The first piece shows which line ends the log has.
+    With `line_filter`, irrelevant lines are counted but not decoded, unless line ends are carriage returns. `torn_at`
+    is the number of the last line if that has no line end, as in the file of a killed writer; 0 until it is reached.
+    The first piece determines the line ends of the log.
 
     >>> lines = Lines([b"a\nb", b"c\r\nd"])
     >>> list(lines), lines.torn_at
@@ -122,7 +122,7 @@ class Lines(Iterator[tuple[int, str]]):
                     number += piece.count(ending, start, following)
                     start = following
             if start < size:
-                # Cut as a line is: what a broken file has without a line end is not held.
+                # Cut like a line: the rest of a broken file without line ends is not kept.
                 begun = (begun + piece[start : start + MOST_LINE])[:MOST_LINE]
                 last = piece[-1:]
             piece = next(pieces, b"")
@@ -133,9 +133,9 @@ class Lines(Iterator[tuple[int, str]]):
 
 
 def parse_number(text: str) -> float | None:
-    """Return the number a text is, or None; stricter than `float`: no inf, nan, 1_000, 1,5, 1e400 or foreign digits.
+    """Return the number in a text, or None; stricter than `float`: no inf, nan, 1_000, 1,5, 1e400 or foreign digits.
 
-    Nor an integer that no float holds, which would become another one.
+    An integer that a float cannot represent exactly gives None too.
 
     >>> parse_number("-1.5e3"), parse_number("1_000"), parse_number("1,5"), parse_number("1e400")
     (-1500.0, None, None, None)
@@ -143,7 +143,7 @@ def parse_number(text: str) -> float | None:
     (9007199254740992.0, None)
     """
     text = text.strip()
-    # No float has more than some 330 digits: what is longer is noise, and dear to convert.
+    # No float has more than some 330 digits: a longer text is noise, and slow to convert.
     if len(text) > 400 or not NUMBER.fullmatch(text):
         return None
     value = float(text)
@@ -153,14 +153,14 @@ def parse_number(text: str) -> float | None:
 
 
 def shown(text: str | bytes) -> str:
-    """Return a text as an error message shows it: quoted, escaped, at most 60 characters."""
+    """Return a text for an error message: quoted, escaped, at most 60 characters."""
     if isinstance(text, bytes):
         text = text[:240].decode("utf-8", "replace")
     return ascii(text) if len(text) <= 60 else ascii(text[:60]) + "…"
 
 
 def file_name(path: str) -> str:
-    r"""Return the last part of a path as a log prints it: of any system, perhaps in quotes.
+    r"""Return the last part of a path in a log, of any operating system, perhaps in quotes.
 
     >>> file_name('"C:\\runs\\a.vrp"'), file_name("in/b.mps ")
     ('a.vrp', 'b.mps')
@@ -169,7 +169,7 @@ def file_name(path: str) -> str:
 
 
 def torn_line(data: bytes) -> int:
-    r"""Return the number of the line in whose middle a text ends, as the file of a killed writer does, or 0.
+    r"""Return the number of the last line if it has no line end, as in the file of a killed writer; otherwise 0.
 
     >>> torn_line(b"a\nb"), torn_line(b"a\nb\n"), torn_line(b"")
     (2, 0, 0)
@@ -178,5 +178,5 @@ def torn_line(data: bytes) -> int:
 
 
 def _ending(data: bytes) -> bytes:
-    # A file with CR alone (an old spreadsheet export) would otherwise be a single line.
+    # Otherwise a file with CR only (an old spreadsheet export) would be a single line.
     return b"\r" if b"\n" not in data and b"\r" in data else b"\n"

@@ -1,4 +1,4 @@
-"""The files of an import: folders walked, compressed logs opened, companions found, changes noticed."""
+"""The files of an import: walk folders, open compressed logs, find companions, detect changes."""
 
 import os
 import zlib
@@ -15,14 +15,14 @@ from gapline.files.compression import IN_MEMORY, PACKED, Unpacked, as_utf8, path
 from gapline.files.open_file import most_bytes, open_input, reason_of
 from gapline.logs.reader import Companion, LogFile
 
-# A chunk ends behind a file whose name says so, so that a file more or less moves the ends of few of them.
+# A chunk ends after a file with a certain hash, so that adding or removing a file moves few of the borders.
 _ONE_IN = 512
 MOST_FILES = 2048
 MOST_BYTES = 32 << 20
 
 
 class Kind(StrEnum):
-    """How the members of an archive are come by: by their places in the file, or in what is packed in it."""
+    """How the members of an archive are read: at their place in the file, or in the decompressed data."""
 
     ZIP = "zip"
     TAR = "tar"
@@ -30,9 +30,9 @@ class Kind(StrEnum):
 
 
 class Member(NamedTuple):
-    """A file in an archive: where its bytes begin and how many there are; of a zip also how they are packed.
+    """A file in an archive: where its bytes begin and how many there are; for a zip, also how they are compressed.
 
-    `wrong` says why it may not be read; where it is the archive itself, its path is that of the source.
+    `wrong` says why it may not be read; if the archive itself is wrong, its path is that of the source.
     """
 
     archive: str
@@ -46,9 +46,9 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A log: `path` as messages show it, and the marks of the file on disk (size, times, number); () if unknown.
+    """A log: `path` as in messages, and the marks of the file on disk (size, times, inode); () if unknown.
 
-    One in an archive has the marks of the archive, and its path is behind that of the archive.
+    A log in an archive has the marks of the archive, and its path begins with that of the archive.
     """
 
     path: str
@@ -58,13 +58,13 @@ class Source:
 
 
 def look_at(path: Path | str) -> Source:
-    """Return the source that a file is; one that cannot be looked at is read, and fails then."""
+    """Return a file as a source; if it cannot be accessed, reading it will fail later."""
     marks = marks_of(path)
     return Source(str(path), marks[0] if marks else 0, marks)
 
 
 def marks_of(path: Path | str) -> tuple[int, ...]:
-    """Return what tells a changed file from the same one: its size, when it was written or changed, and its number."""
+    """Return the facts that show whether a file changed: size, times of modification and change, inode."""
     try:
         found = os.stat(path)  # noqa: PTH116 - a million paths
     except OSError:
@@ -73,7 +73,7 @@ def marks_of(path: Path | str) -> tuple[int, ...]:
 
 
 def cut_sources(sources: Iterable[Source]) -> Iterator[Sequence[Source]]:
-    """Cut a list of sources into chunks, each the work of one task; where does not depend on who does it."""
+    """Divide a list of sources into chunks, one per task; the borders do not depend on the executor."""
     chunk: list[Source] = []
     size = 0
     for source in sources:
@@ -90,14 +90,14 @@ def cut_sources(sources: Iterable[Source]) -> Iterator[Sequence[Source]]:
         yield chunk
 
 
-# Where relative paths start, unless told.
+# The default start of relative paths.
 HERE = Path()
 
 
 def keep_only(sources: Sequence[Source], patterns: Sequence[str]) -> tuple[list[Source], list[Source]]:
-    """Split sources by whether their name fits one of the patterns (`*.log` fits a.log.gz too), none at all an error.
+    """Split sources by whether their name matches a pattern (`*.log` matches a.log.gz too); no match is an error.
 
-    An archive that cannot be read stays, whatever it is called: nobody knows what is in it.
+    An archive that cannot be read is kept under any name, because its content is unknown.
     """
     if not patterns:
         return list(sources), []
@@ -116,7 +116,7 @@ def _fits(source: Source, patterns: Sequence[str]) -> bool:
 
 
 def find_files(sources: Iterable[str | Path]) -> list[str]:
-    """List the files that paths and folders stand for, each once, in the order of names, hidden ones left out."""
+    """List the files of paths and folders, each once, in the order of their names, without hidden ones."""
     found: list[str] = []
     missing, nothing, several = [], [], False
     for source in map(Path, sources):
@@ -137,7 +137,7 @@ def find_files(sources: Iterable[str | Path]) -> list[str]:
 
 
 def _walk(folder: str) -> Iterator[str]:
-    """Yield the files of a folder, then those of the folders in it; links to folders are not followed."""
+    """Yield the files of a folder, then those of its subfolders; links to folders are not followed."""
     try:
         with os.scandir(folder) as entries:
             # Sorted, because systems list folders in different orders.
@@ -145,7 +145,7 @@ def _walk(folder: str) -> Iterator[str]:
     except OSError:
         return
     before = "" if folder == "." else folder.rstrip("/") + "/"
-    # A pipe that lies about in a folder would be waited for; one that is named is meant.
+    # Reading a pipe that happens to be in a folder would block; a pipe that the user names is meant.
     yield from (before + entry.name for entry in inside if _is(entry.is_file))
     for entry in inside:
         if _is(entry.is_dir) and not entry.is_symlink():
@@ -161,14 +161,14 @@ def _is(kind: Callable[[], bool]) -> bool:
 
 @contextmanager
 def opened_log(path: Path | str, read_beside: set[Path] | None = None, *, root: Path = HERE) -> Iterator[LogFile]:
-    """Open a file as a log and give its reader a way to the files beside it; `read_beside` notes which it took.
+    """Open a file as a log with access to its companions; `read_beside` collects those that are read.
 
-    A relative path starts at `root`, and is shown as it is.
-    What is small is read whole; of what is large the first bytes are, and the rest as its lines are gone through.
+    A relative path starts at `root`, but is shown unchanged.
+    A small file is read completely; of a large one only the first bytes are, and the rest while iterating over lines.
     """
     seen = set() if read_beside is None else read_beside
     try:
-        # No `Path` is made of a million names.
+        # No `Path` objects: there may be a million names.
         with open_input(os.path.join(root, path)) as stream:  # noqa: PTH118
             yield log_from(stream, str(path), companion=lambda name: _open_beside(Path(path), name, seen, root))
     except OSError as error:
@@ -176,7 +176,7 @@ def opened_log(path: Path | str, read_beside: set[Path] | None = None, *, root: 
 
 
 def log_from(stream: BinaryIO, path: str, *, companion: Companion | None = None, most: int = IN_MEMORY) -> LogFile:
-    """Return the log that a stream holds, packed or not; at most a little more than `most` bytes of it are held."""
+    """Return the log in a stream, compressed or not; holds little more than `most` bytes of it in memory."""
     unpacked, most = Unpacked(stream, path), min(most, most_bytes())
     pieces = as_utf8(iter(unpacked))
     held, size = [], 0
@@ -189,14 +189,14 @@ def log_from(stream: BinaryIO, path: str, *, companion: Companion | None = None,
 
 
 def load_file(path: Path, read_beside: set[Path] | None = None, *, root: Path = HERE) -> LogFile:
-    """Read a file whole, as a log; one that is larger than the limit is refused."""
+    """Read a complete file as a log; raises an error if it is larger than the limit."""
     with opened_log(path, read_beside, root=root) as log:
         return LogFile(log.path, log.data, log.cut, companion=log.companion)
 
 
 def beside_names(name: str) -> list[PurePosixPath]:
-    """Return what a companion may be called, packed or not, from the folder of the file that names it."""
-    # The name comes out of somebody's file: it must not lead out of the folder.
+    """Return the possible paths of a companion, compressed or not, relative to the folder of the naming file."""
+    # The name comes from a foreign file: it must not lead out of the folder.
     inside = PurePosixPath(name.replace("\\", "/"))
     if inside.is_absolute() or ".." in inside.parts or not inside.parts or "\0" in name:
         return []

@@ -1,4 +1,4 @@
-"""JSON as others write it: NaN and Infinity pass as numbers, giant integers and deep nesting stay harmless."""
+"""Tolerant JSON: accepts NaN and Infinity, and is safe against giant integers and deep nesting."""
 
 import json
 import math
@@ -14,7 +14,7 @@ _MOST = 1 << 20
 def decode_json(data: bytes | str) -> Any:
     """Decode a JSON text, or raise ValueError; every number becomes a float, a giant one (1e999) is infinite.
 
-    An integer that no float holds stays text, which no reader takes for a number.
+    An integer that a float cannot represent stays text, which no reader accepts as a number.
 
     >>> decode_json('{"Time": 1, "Incumbent": NaN}')
     {'Time': 1.0, 'Incumbent': nan}
@@ -28,9 +28,9 @@ def decode_json(data: bytes | str) -> Any:
 
 
 def json_lines(log: LogFile) -> Iterator[tuple[str, str, dict[str, Any] | None, bool]]:
-    """Yield where, text, object (None for what is none) and whether it is the last of each line that is not blank.
+    """Yield place, text, object (or None) and an is-last flag of each line that is not blank.
 
-    A line holds a whole solution, so that it may be far longer than that of a log; beyond 1 MiB it is not decoded.
+    A line may contain a whole solution and be far longer than a line of a log; beyond 1 MiB it is not decoded.
     """
     texts = (line for block in log.blocks() for line in block.removesuffix(b"\n").split(b"\n"))
     decoded = ((number, line[:_MOST].decode("utf-8", "replace")) for number, line in enumerate(texts, start=1))
@@ -46,21 +46,21 @@ def json_lines(log: LogFile) -> Iterator[tuple[str, str, dict[str, Any] | None, 
 
 
 def as_float(value: object) -> float | None:
-    """Return the finite number that a decoded value is, or None; true is no number."""
-    # Decoded numbers are floats; tables that stand in for a JSON index may give whole ones.
+    """Return a decoded value as a finite number, or None; true is not a number."""
+    # Decoded numbers are floats; tables that replace a JSON index may contain integers.
     number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     return float(value) if number else None  # type: ignore[arg-type]
 
 
 def as_cell(value: object) -> float | str | None:
-    """Return a decoded value as `EventList.add` takes it: a number, nothing, or the text to complain about."""
+    """Return a decoded value for `EventList.add`: a number, None, or the text to report as wrong."""
     if value is None or isinstance(value, str | float):
         return value
     return f"{type(value).__name__} {str(value)[:40]}"
 
 
 def as_name(value: object) -> str | None:
-    """Return a decoded value as a name: text as it is, a whole number in digits."""
+    """Return a decoded value as a name: text unchanged, a number in digits."""
     if isinstance(value, str):
         return value[:300] or None
     number = as_float(value)

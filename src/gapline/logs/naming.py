@@ -1,4 +1,4 @@
-"""Who is who: arm, instance, seed and panel of a run, from options, from a path pattern, or from the log itself."""
+"""Settle arm, instance, seed and panel of a run from options, a path pattern, or the log itself."""
 
 import re
 from collections import Counter
@@ -25,7 +25,7 @@ SEED_NOTES = (
 
 @dataclass(frozen=True, slots=True)
 class LogIdentity:
-    """What is known of a run's identity; None where nothing is."""
+    """The known parts of a run's identity; None if unknown."""
 
     arm: str | None = None
     instance: str | None = None
@@ -35,7 +35,7 @@ class LogIdentity:
 
 @dataclass(frozen=True, slots=True)
 class PathPattern:
-    """A pattern such as `{arm}/{instance}-s{seed}.log`, matched against the tail of each path; `*` is anything.
+    """A pattern such as `{arm}/{instance}-s{seed}.log`, matched against the tail of each path; `*` matches anything.
 
     >>> PathPattern.parse("{arm}/{instance}-s{seed}.log").match("runs/hgs/X-n101-k25-s7.log.gz")
     LogIdentity(arm='hgs', instance='X-n101-k25', seed=7, panel=None)
@@ -47,7 +47,7 @@ class PathPattern:
 
     @classmethod
     def parse(cls, text: str) -> "PathPattern":
-        """Compile a pattern, refusing fields that are not among arm, instance, seed and panel."""
+        """Compile a pattern; fields other than arm, instance, seed and panel raise an error."""
         names = re.findall(r"\{([^{}]*)\}", text)
         for name in names:
             if name not in FIELDS:
@@ -61,15 +61,15 @@ class PathPattern:
         return cls(text, _compile(text, "+?", "*?"), _compile(text, "+", "*"))
 
     def match(self, path: str) -> LogIdentity | None:
-        """Read the fields from a path, or None where it does not match; two ways to read it are an error."""
+        """Read the fields from a path, or None if it does not match; raise an error if there are two ways."""
         path = path.replace("\\", "/")
-        # A pattern that ends in .log is meant for run.log.gz too.
+        # A pattern that ends in .log also matches run.log.gz.
         if not self.text.lower().endswith(PACKED):
             path = path_without_packing(path)
         short, long = self.shortest.search(path), self.longest.search(path)
         if short is None or long is None:
             return None
-        # The shortest and the longest reading agree only if there is no third one.
+        # The shortest and the longest match agree only if there is no third one.
         if short.groupdict() != long.groupdict():
             raise TraceError(
                 f"{path}: --name {self.text} can be read in two ways: {_fields(short)} or {_fields(long)}",
@@ -101,24 +101,24 @@ def _fields(match: re.Match[str]) -> str:
 
 @dataclass(slots=True)
 class Naming:
-    """Settles identities: an option rules, then the path pattern, then what the log says of itself."""
+    """Settles identities: options take precedence over the path pattern, which takes precedence over the log."""
 
     options: LogIdentity = field(default_factory=LogIdentity)
     pattern: PathPattern | None = None
     matched: int = 0
 
     def from_path(self, path: str) -> LogIdentity:
-        """Return what the options and a file's path say, once per file."""
+        """Return the identity from options and a file's path; called once per file."""
         matched = self.pattern.match(path) if self.pattern else None
         if matched is None:
             return self.options
         self.matched += 1
-        # `p0033.opb.log` is the log of p0033: so it is called in the log, and in the references.
+        # `p0033.opb.log` is the log of p0033: that is the name in the log and in the references.
         matched = replace(matched, instance=matched.instance and model_name(matched.instance))
         return replace(matched, **{n: v for n in FIELDS if (v := getattr(self.options, n)) is not None})
 
     def settle(self, run: FoundRun, given: LogIdentity) -> LogIdentity:
-        """Complete what options and path say by what the log says."""
+        """Complete the identity from options and path with that of the log."""
         return LogIdentity(
             given.arm or run.arm,
             given.instance or run.instance,
@@ -128,7 +128,7 @@ class Naming:
 
 
 def overruled(run: FoundRun, settled: LogIdentity) -> list[str]:
-    """Say where an option or a path contradicted a log."""
+    """Report each field in which an option or a path contradicts a log."""
     both = ((name, getattr(run, name), getattr(settled, name)) for name in ("arm", "instance", "panel", "seed"))
     return [
         f"the log states another {name} than the option or path pattern, which was taken"
@@ -140,9 +140,9 @@ def overruled(run: FoundRun, settled: LogIdentity) -> list[str]:
 def settle_seeds(
     who: pl.DataFrame, places: Callable[[Iterable[int]], Sequence[str]], *, number_runs: bool = False
 ) -> tuple[pl.Series, pl.Series]:
-    """Return a seed for every run (0 where it is unique; twins are refused or numbered), and the note on it.
+    """Return a seed for every run (0 if it is the only one; duplicates are refused or numbered), and a note on it.
 
-    A note is a place in `SEED_NOTES`. `who` has arm, instance and seed of each run; `places` says where some stand.
+    A note is an index of `SEED_NOTES`. `who` has arm, instance and seed of each run; `places` describes where runs are.
     """
     silent = who["seed"].is_null()
     if not silent.any():
@@ -164,7 +164,7 @@ def settle_seeds(
 
 
 def _numbered(pairs: NDArray[np.int64], stated: pl.Series, twins: pl.Series) -> list[int]:
-    """Number runs without a seed in their order; a number that another run of the pair states is passed over."""
+    """Number runs without a seed in their order, skipping numbers that other runs of the pair state."""
     known = stated.is_not_null()
     taken = set(zip(pairs[known.to_numpy()].tolist(), stated.filter(known).to_list(), strict=True))
     following: Counter[int] = Counter()

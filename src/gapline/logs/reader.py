@@ -1,4 +1,4 @@
-"""What a reader of a foreign log is: a name, a look at the first bytes, and a function from bytes to runs."""
+"""The interface of a reader: a name, a test of the first bytes, and a function from a log to runs."""
 
 import io
 import mmap
@@ -25,17 +25,17 @@ Companion = Callable[[str], "AbstractContextManager[LogFile | None]"]
 
 
 class LogFile:
-    """A log as a reader gets it.
+    """A log as passed to a reader.
 
-    `path` is as the user named it; `head` are its first bytes, at least 64 KiB where there are so many, and `data` all
-    of them: unpacked, without byte order mark and without the colours of a terminal, UTF-16 turned into UTF-8.
-    `cut` says that a compressed file ends in the middle of its stream; of a large one this is known after its lines
-    were read. `companion` opens a companion (`data_f1.dat` of an index file) by its path relative to this file's
-    folder, for as long as it is read: None where there is none inside the folder; `beside` returns its bytes.
-    `dialect` is how a table differs from a neutral trace, as the user says.
+    `path` is as the user named it; `head` holds its first bytes (at least 64 KiB if there are as many), and `data` all
+    of them: decompressed, without byte order mark and terminal colours, UTF-16 converted to UTF-8. `cut` says that a
+    compressed file ends in the middle of its stream; for a large one, this is known only after its lines were read.
+    `companion` is a context manager that opens a companion (`data_f1.dat` of an index file) by its path relative to
+    this file's folder; it gives None if there is none inside the folder. `beside` returns the bytes of a companion.
+    `dialect` is how a table differs from a neutral trace, as stated by the user.
 
-    A log that is too large to be held has a `rest` behind its head, which is gone through once. A reader that needs no
-    more than `head` and one pass over `lines()`, or over `blocks()`, reads logs of any size; `data` holds all of one.
+    A log that is too large for memory has a `rest` after its head, which can be read only once. A reader that needs
+    only `head` and one pass over `lines()` or `blocks()` can read logs of any size; `data` loads a log completely.
     """
 
     __slots__ = ("_companion", "_cut", "_file", "_rest", "_whole", "dialect", "head", "path")
@@ -65,11 +65,11 @@ class LogFile:
             self._file.close()
 
     def companion(self, name: str) -> "AbstractContextManager[LogFile | None]":
-        """Open a companion for as long as it is read; None where there is none inside the folder."""
+        """Open a companion as a context manager; None if there is none inside the folder."""
         return self._companion(name)
 
     def beside(self, name: str) -> bytes | None:
-        """Return the bytes of a companion, None where there is none inside the folder."""
+        """Return the bytes of a companion; None if there is none inside the folder."""
         with self.companion(name) as log:
             return None if log is None else log.data
 
@@ -80,12 +80,12 @@ class LogFile:
 
     @property
     def is_blank(self) -> bool:
-        """Whether there is nothing but white space."""
+        """Whether the log has only white space."""
         return not self.head.strip() and not self.data.strip()
 
     @property
     def data(self) -> bytes:
-        """All bytes; of a log beyond the limit an error."""
+        """All bytes; raises an error for a log beyond the limit."""
         if self._whole is None:
             target = io.BytesIO()
             self._copy(target)
@@ -93,9 +93,9 @@ class LogFile:
         return self._whole
 
     def file(self) -> BinaryIO | None:
-        """Return a file without a name that a large log is copied to, None where it is held.
+        """Return an anonymous temporary file with a copy of a large log; None if the log is in memory.
 
-        The disk is no more endless than memory is: the same limit holds.
+        Disk space is limited like memory, so the same limit applies.
         """
         if self._whole is None and self._file is None:
             self._file = cast("BinaryIO", tempfile.TemporaryFile(dir=scratch_place()))  # noqa: SIM115 - gone with the log
@@ -104,7 +104,7 @@ class LogFile:
         return self._file
 
     def content(self, until: int | None = None) -> Content:
-        """Return all bytes, or those before a place, of a large log mapped from a file and not held."""
+        """Return all bytes, or those before `until`; a large log is mapped from a file instead of loaded."""
         file = self.file()
         if file is None:
             return self.data[:until]
@@ -120,7 +120,7 @@ class LogFile:
                 raise TraceError(limit, hint=f"{VARIABLE} raises the limit; formats that are read by lines have none")
 
     def _pieces(self) -> Iterator[bytes]:
-        """Yield the bytes from the first to the last; those of a large log once."""
+        """Yield the bytes from the first to the last; for a large log only once."""
         if self._whole is not None:
             return (self._whole[at : at + BLOCK] for at in range(0, len(self._whole), BLOCK))
         if self._rest is None:
@@ -131,16 +131,16 @@ class LogFile:
         return chain((self.head,), rest)
 
     def blocks(self) -> Iterator[bytes]:
-        """Yield blocks of whole lines with line feeds, for a reader that takes many rows at once."""
+        """Yield blocks of whole lines with line feeds, for a reader that processes many rows at once."""
         whole = self._whole
         if whole is not None and len(whole) <= BLOCK and b"\r" not in whole:
             return iter([whole] if whole else [])
         return text_blocks(self._pieces(), source=self.path)
 
     def lines(self, line_filter: LineFilter | None = None) -> Lines:
-        """Return the lines with their numbers, to be gone through once; a large log is not held for it.
+        """Return the lines with their numbers, for one iteration; a large log is not loaded for it.
 
-        A reader whose `line_filter` says which lines can tell it anything is not given the others.
+        A reader can pass a `line_filter` to skip lines that are irrelevant to it.
         """
         return Lines(self._pieces() if self._whole is None else (self._whole,), line_filter)
 
@@ -151,7 +151,7 @@ def _held(name: str, data: bytes | None) -> LogFile | None:
 
 @dataclass(frozen=True, slots=True)
 class SourceReference:
-    """A reference value that a log carries about its instance."""
+    """A reference value that a log states for its instance."""
 
     instance: str
     value: float
@@ -161,13 +161,13 @@ class SourceReference:
 
 @dataclass(slots=True)
 class FoundRun(RunTrace):
-    """A run inside a log: what the log itself says of its identity (None where it is silent), and its events.
+    """A run in a log: its identity as far as the log states it (otherwise None), and its events.
 
-    `sense` is "min" or "max" as the log states or shows it, None where it does neither; `guessed` says that it only
-    follows from how the values move, so that the user's word goes before it. Objectives stay as the log writes them.
+    `sense` is "min" or "max" as the log states or shows it, otherwise None; `guessed` says that it was only inferred
+    from how the values move, so that the user's option takes precedence. Objectives stay as the log writes them.
     `stated_integral` is an integral that the source printed itself, as (kernel, value on gapline's scale), which the
-    import recomputes. `clock` is "wall", "cpu" or another word, empty where nobody states it. `where` says which part
-    of the file the run is ("run 3"), `notes` what is about this run alone.
+    import recomputes. `clock` is "wall", "cpu" or another word, empty if unknown. `where` says which part of the file
+    the run is ("run 3"), `notes` are about this run only.
     """
 
     clock: str = ""
@@ -179,7 +179,7 @@ class FoundRun(RunTrace):
     notes: tuple[str, ...] = ()
 
     def named(self, *, arm: str, instance: str, seed: int, panel: str | None) -> RunTrace:
-        """Return the run under the identity that the importer settled on."""
+        """Return the run under the identity that the importer settled."""
         own: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(RunTrace)}
         said = {"clock": self.clock or None, "resolution": self.resolution, "validation": "solver"}
         own |= {"arm": arm, "instance": instance, "seed": seed, "panel": panel, "carried": said | dict(self.carried)}
@@ -187,7 +187,7 @@ class FoundRun(RunTrace):
 
 
 class Problems(list[str]):
-    """Messages about what could not be used; beyond a thousand they are counted, not kept."""
+    """Messages about unusable content; beyond a thousand they are counted, not kept."""
 
     most = 1000
 
@@ -205,7 +205,7 @@ class Problems(list[str]):
 
 @dataclass(slots=True)
 class Found:
-    """Everything found in one log, and what could not be used (`file:line: expected …, got …`)."""
+    """The content of a log, and the problems in it (`file:line: expected …, got …`)."""
 
     runs: list[FoundRun] = field(default_factory=list)
     references: list[SourceReference] = field(default_factory=list)
@@ -214,23 +214,23 @@ class Found:
 
     @property
     def problem_count(self) -> int:
-        """How many problems there were, listed or not."""
+        """The number of problems, listed or not."""
         return len(self.problems) + self.problems.unlisted
 
     def refuse(self, where: str, expected: str, got: str | bytes, after: str = "") -> None:
-        """Note that something in the log could not be used."""
+        """Add a problem: something in the log could not be used."""
         self.problems.append(f"{where}: expected {expected}, got {shown(got)}{after}")
 
     def refuse_torn(self, where: str, text: str | bytes) -> None:
-        """Note the last line of a file that ends in the middle of it: a number that was cut is another number."""
+        """Add a problem: the last line has no line end, and a number that was cut is another number."""
         self.refuse(where, "a whole line", text, " where the file ends")
 
     def refuse_cut(self, where: str) -> None:
-        """Note that a compressed file ends in the middle of its stream."""
+        """Add a problem: a compressed file ends in the middle of its stream."""
         self.problems.append(f"{where}: expected a whole compressed file, got one that ends early")
 
     def numbered(self, part: str = "run") -> "Found":
-        """Say which part of the file each run is, where there are several, and return what was found."""
+        """Set `where` of each run if there are several, and return self."""
         if len(self.runs) > 1:
             for number, run in enumerate(self.runs, start=1):
                 run.where = f"{part} {number}"
@@ -241,10 +241,10 @@ class Found:
 class Reader:
     """A format: its name for `--format`, whether a file's head looks like it, and how to read it.
 
-    `looks_like(path, head)` sees the first 64 KiB; it must be cheap and must not raise. `is_companion(path, head)` says
-    that a file is read through another one of this format (the `.dat` of an index file), so that a folder is walked
-    without reading it twice. `read` raises `TraceError` where the file as a whole is not of this format, and counts in
-    `problems` what it could not use inside it.
+    `looks_like(path, head)` gets the first 64 KiB; it must be cheap and must not raise. `is_companion(path, head)` says
+    whether a file is read through another file of this format (the `.dat` of an index file), so that it is not read
+    twice in a folder. `read` raises `TraceError` if the file as a whole is not of this format, and adds to `problems`
+    what it could not use inside it.
     """
 
     name: str

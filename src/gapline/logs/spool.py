@@ -1,4 +1,4 @@
-"""Batches of runs, and runs too large for memory, written into one campaign with bounded memory."""
+"""Combine batches of runs, and runs too large for memory, into one campaign with bounded memory."""
 
 import tempfile
 from collections.abc import Iterator
@@ -18,21 +18,21 @@ from gapline.campaign.join import MOST_REASONS, OTHER_REASON, join_tables, joine
 from gapline.contract.tables import RUN_KEY, VerdictCode
 from gapline.files.scratch_arrays import spans
 
-# Events that are looked at at once.
+# Events that are processed at a time.
 STEP = 250_000
-# Candidates; at 17 bytes each this is less than what one large log takes while it is read.
+# Candidates; at 17 bytes each, they need less memory than reading one large log.
 IN_MEMORY = 4_000_000
-# A run beyond this is not assembled with others, but by itself, in parts.
+# A larger run is not assembled with others, but alone, in parts.
 LARGE = 2_000_000
-# Candidates of a slice, on average, up to which slices are copied together.
+# Up to this average number of candidates, slices are copied together.
 _SHORT = 64
-# Tables of fewer runs, of which so many are put together.
+# Smaller tables are joined once there are this many of them.
 _SMALL, _MANY = 4096, 32
 _DTYPES = REQUIRED_COLUMNS | OPTIONAL_COLUMNS
 
 
 class Waiting(NamedTuple):
-    """A column in a file. It is mapped where it is asked for: a file that stays mapped stays open, and may be many."""
+    """A column in a file. It is mapped on demand, because each mapped file stays open, and there may be many."""
 
     file: Path | IO[bytes]
     kind: np.dtype[Any]
@@ -45,7 +45,7 @@ class Waiting(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """The columns of some runs, in memory or in a file (`Waiting`); `codes` says what their reasons are called here."""
+    """The columns of some runs, in memory or in a file (`Waiting`); `codes` maps their reason codes to the spool's."""
 
     size: int
     columns: dict[str, Any]
@@ -54,9 +54,9 @@ class Batch(NamedTuple):
 
 @dataclass(slots=True)
 class Spool:
-    """Takes campaigns one after the other and gives back one; beyond `in_memory` candidates columns are on disk.
+    """Collects campaigns and combines them into one; beyond `in_memory` candidates, columns are stored on disk.
 
-    `folder` is where they wait, so that a small disk for temporary files does not have to hold a large campaign.
+    `folder` is the place for these files, so that a small disk for temporary files need not hold a large campaign.
     """
 
     in_memory: int = IN_MEMORY
@@ -73,32 +73,32 @@ class Spool:
     _others: list["Spool"] = field(default_factory=list)
 
     def add_run(self, trace: RunTrace) -> None:
-        """Take a run, which waits for the next `flush`: a folder of small files pays the cost of a pass once."""
+        """Add a run, which waits for the next `flush`, so that many small files share the cost of a pass."""
         if len(trace.time) > LARGE:
-            # Behind those that wait, which came before it.
+            # First those that wait, to keep the order.
             self.flush()
             self.add_large(trace)
             return
         self._waiting.append(trace)
         self._events += len(trace.time)
-        # Those of one file may be many.
+        # One file may have many runs.
         self.flush(at_least=LARGE)
 
     def flush(self, *, at_least: int = 0) -> None:
-        """Make a batch of the runs that wait, if they have that many events."""
+        """Make a batch of the waiting runs, if they have that many events."""
         if self._waiting and self._events >= at_least:
             self.add(campaign_from_traces(self._waiting))
             self._waiting, self._events = [], 0
 
     def add(self, batch: Campaign) -> None:
-        """Take a batch whose columns are in the order of its runs."""
+        """Add a batch whose columns are in the order of its runs."""
         self._add_table(batch.runs, batch.diagnostics)
         self._add_columns(batch)
 
     def add_large(self, trace: RunTrace, *, step: int = STEP) -> None:
-        """Take one run in parts, with memory for `step` events.
+        """Add one run in parts, with memory for `step` events.
 
-        A run whose stamps go back has to be sorted, which takes memory for all of it.
+        A run whose time stamps are not sorted has to be sorted, which takes memory for all of it.
         """
         if not _is_in_order(trace.time, step):
             self.add(campaign_from_traces([trace]))
@@ -106,7 +106,7 @@ class Spool:
         size, begins, total, last, table = len(trace.time), self.size, Diagnostics(), None, pl.DataFrame()
         for span in spans(size, most=step):
             part = campaign_from_traces([_cut(trace, span)])
-            # A candidate may stand twice across the border of two parts.
+            # A duplicate candidate may span the border of two parts.
             first = float(part.time[0]), float(part.objective[0])
             total = total + replace(part.diagnostics, duplicate=part.diagnostics.duplicate + (first == last))
             last = float(part.time[-1]), float(part.objective[-1])
@@ -117,7 +117,7 @@ class Spool:
         self._add_table(table, replace(total, **counts))  # type: ignore[arg-type]
 
     def _add_table(self, runs: pl.DataFrame, diagnostics: Diagnostics) -> None:
-        # Who they are is said at the end.
+        # The identities of the runs are set at the end.
         self.tables.append(_shifted(runs.drop(RUN_KEY), self.size))
         self.diagnostics = self.diagnostics + diagnostics
 
@@ -130,25 +130,25 @@ class Spool:
         self._keep(Batch(len(batch.time), dict(batch.columns), codes))
 
     def extend(self, other: "Spool") -> None:
-        """Take all that another spool holds, behind what is here."""
+        """Append all runs of another spool."""
         self.tables += [_shifted(table, self.size) for table in other.tables]
-        # Small tables take more than their cells.
+        # Small tables take more memory than their cells.
         if sum(table.height < _SMALL for table in self.tables[-_MANY:]) == _MANY:
             self.tables[-_MANY:] = [join_tables(self.tables[-_MANY:]).rechunk()]
         self.diagnostics = self.diagnostics + other.diagnostics
         self.not_positive += other.not_positive
         if other._files or other._others:
-            # Its files are closed with it.
+            # Keep it alive: its files are closed with it.
             self._others.append(other)
         known = self._codes(tuple(other.reasons))
         for batch in other.batches:
             self._keep(batch._replace(codes=None if batch.codes is None else known[batch.codes]))
 
     def _codes(self, names: tuple[str, ...]) -> NDArray[np.uint8]:
-        """Return the codes here of reasons that another list numbers, which becomes part of the list here."""
+        """Return the codes in this spool for the reasons of another list, adding new ones."""
         codes = []
         for name in names:
-            # A code is a byte: reasons beyond those are counted together.
+            # A code is a byte: further reasons are counted together.
             kept = name if name in self.reasons or len(self.reasons) < MOST_REASONS else OTHER_REASON
             codes.append(self.reasons.setdefault(kept, len(self.reasons)))
         return np.array(codes, np.uint8)
@@ -165,7 +165,7 @@ class Spool:
 
     def _spill(self) -> None:
         """Move the columns that are still in memory to one file each, and map them from there."""
-        # From the last one back: those before it are on disk since the first time.
+        # Backwards: earlier batches are on disk since the last call.
         for batch in reversed(self.batches):
             if all(isinstance(column, Waiting) for column in batch.columns.values()):
                 if batch.size:
@@ -178,15 +178,15 @@ class Spool:
                     self._files[name] = tempfile.TemporaryFile(dir=self.folder)  # noqa: SIM115 - closed with the spool
                 file = self._files[name]
                 at = file.seek(0, 2)
-                # Appended: the columns of all batches lie one behind the other in one file, not in thousands.
+                # Appended: the columns of all batches share one file, instead of using thousands.
                 file.write(np.ascontiguousarray(column).data)
                 file.flush()
                 batch.columns[name] = Waiting(file, column.dtype, at, len(column))
 
     def finish(self, identities: pl.DataFrame, *, facts: dict[str, str], diagnostics: Diagnostics) -> Campaign:
-        """Return the campaign, its runs named by `identities` (one row per run, in the order they came) and sorted.
+        """Return the campaign, with its runs named by `identities` (one row per run, in order of arrival) and sorted.
 
-        The tables are let go of: there is one campaign of a spool.
+        The tables are released: a spool makes only one campaign.
         """
         table = joined_runs(self.tables, [0] * len(self.tables), identities)
         self.tables = []
@@ -198,16 +198,16 @@ class Spool:
         return Campaign.from_arrays(runs=table, **columns)
 
     def _slices(self, first: NDArray[np.int64], count: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], ...]]:
-        """Yield of each batch the slices that runs have in it: where they begin, where they go, and their sizes.
+        """Yield, for each batch, the slices of runs in it: their starts, their targets and their sizes.
 
-        `first` and `count` are those of the runs in their order; what lies one behind the other is one slice.
+        `first` and `count` are those of the runs in their order; adjacent ranges are one slice.
         """
         first, ends = first[count > 0], (first + count)[count > 0]
         begins = np.ones(len(first), bool)
         begins[1:] = first[1:] != ends[:-1]
         first, ends = first[begins], ends[np.append(begins[1:], True)] if len(ends) else ends
         bounds = np.cumsum([0, *(batch.size for batch in self.batches)])
-        # A slice may go on in the next batches, of which it is cut in as many.
+        # A slice may span several batches, and is then divided.
         owner = np.searchsorted(bounds, first, side="right") - 1
         parts = np.searchsorted(bounds, ends, side="left") - owner
         whole = np.repeat(np.arange(len(first)), parts)
@@ -221,7 +221,7 @@ class Spool:
             yield low[rows] - bounds[number], to[rows], high[rows] - low[rows]
 
     def _gather(self, name: str, slices: list[tuple[NDArray[np.int64], ...]]) -> NDArray[Any]:
-        """Bring a column into the order of the runs, in memory or, where it is large, in a file of its own."""
+        """Return a column in the order of the runs, in memory or, if it is large, in a temporary file."""
         target: NDArray[Any]
         if self.size > self.in_memory:
             with tempfile.TemporaryFile(dir=self.folder) as scratch:  # the map keeps it after it is closed
@@ -241,8 +241,8 @@ class Spool:
 
 
 def _is_in_order(time: Any, step: int) -> bool:
-    """Say whether stamps never go back and are all there."""
-    # One more than a step, so that the border of two parts is looked at too.
+    """Whether time stamps are complete and sorted."""
+    # Each part has one more than a step, to include the border of two parts.
     parts = (np.asarray(time[span.start : span.stop + 1], np.float64) for span in spans(len(time), most=step))
     return all(bool(np.all(part[1:] >= part[:-1])) and not np.isnan(part[:1]).any() for part in parts)
 

@@ -1,4 +1,4 @@
-"""What a set of files holds, file by file and run by run, before it is decided whether that makes a campaign."""
+"""The content of a set of files, by file and by run, before the decision whether it makes a campaign."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -23,27 +23,27 @@ from gapline.logs.unfinished_import import read_chunks
 from gapline.text import as_patterns
 from gapline.traces.columns import Dialect
 
-# Below this processes cost more than they read: bytes of files, and those that opening one is worth. To start two takes
-# about a second, in which one reads some 10,000 small logs: it has to be a part of what there is to do.
+# Below this size (bytes of files, plus the cost of opening each) processes do not pay off: starting two of them takes
+# about a second, in which one process reads some 10,000 small logs.
 WORTH_A_PROCESS = 96 << 20
 _OPENING = 4096
 
 
 @dataclass(slots=True)
 class Survey(Chunk):
-    """What an import found, before it is decided whether that makes a campaign; `kept` counts files read before it."""
+    """The findings of an import before the decision whether they make a campaign; `kept` counts files read earlier."""
 
     kept: int = 0
     keep_going: bool = False
 
     def all_notes(self) -> list[str]:
-        """Return the notes on the whole and those on its runs, each once."""
+        """Return the notes on the import and those on its runs, each once."""
         return list(
             dict.fromkeys([*self.notes, *filter(None, "\n".join(map(str, self.runs.among("notes"))).split("\n"))])
         )
 
     def add(self, chunk: Chunk) -> None:
-        """Put what was found in some files behind what is here."""
+        """Append the content of some files."""
         self.files.extend(chunk.files)
         self.runs.extend(chunk.runs)
         self.references += chunk.references
@@ -56,7 +56,7 @@ class Survey(Chunk):
 
 
 class LogChoices(InputChoices, total=False):
-    """How logs are read: what `import_logs` and the survey before it take alike (described in `import_logs`)."""
+    """How logs are read: options that `import_logs` and `survey_logs` share (described in `import_logs`)."""
 
     format: str | Reader
     only: str | Sequence[str]
@@ -79,12 +79,12 @@ class LogChoices(InputChoices, total=False):
 def survey_logs(
     sources: Sequence[str | Path], *, batch: int = BATCH, in_memory: int = IN_MEMORY, **choices: Unpack[LogChoices]
 ) -> Survey:
-    """Read every file and note what is in it; a file that cannot be read is a line of the survey, not an exception."""
+    """Read every file and list its content; a file that cannot be read is a line of the survey, not an exception."""
     _refuse_choices(choices)
     format, name = choices.get("format", "auto"), choices.get("name")
     stated: Any = {name: choices[name] for name in InputChoices.__annotations__ if name in choices}  # type: ignore[literal-required]
     dialect = Dialect.parse(choices.get("columns"), choices.get("decimal"), **stated)
-    # A table whose columns have to be told can be no other format.
+    # A table with given column names can have no other format.
     format = "neutral" if format == "auto" and dialect.reshapes else format
     pattern = PathPattern.parse(name) if name else None
     notes = all_readers()[1] if format == "auto" else ()
@@ -92,7 +92,7 @@ def survey_logs(
         find_reader(format)
     given = LogIdentity(choices.get("arm"), choices.get("instance"), choices.get("seed"), choices.get("panel"))
     folder = choices.get("unfinished")
-    # A candidate has up to 50 bytes, and what is put together is there twice for a moment.
+    # A candidate takes up to 50 bytes, and data that is combined exists twice for a moment.
     in_memory = min(in_memory, memory_budget(choices.get("memory")) // PER_CANDIDATE)
     survey = Survey(
         FileLines(kept=MOST_KEPT),
@@ -117,7 +117,7 @@ def survey_logs(
 
 
 def _list_sources(survey: Survey, paths: Sequence[str | Path]) -> list[Source]:
-    """List the files, those in archives among them."""
+    """List the files, including those in archives."""
     listed: list[Source] = []
     for path in find_files(paths):
         if is_archive(path) and Path(path).is_file():
@@ -130,7 +130,7 @@ def _list_sources(survey: Survey, paths: Sequence[str | Path]) -> list[Source]:
 
 
 def _looked_at(listed: list[Source]) -> Iterator[Source]:
-    """Yield the sources with their marks and let go of the list: what is read of a file takes its place."""
+    """Yield the sources with their marks and empty the list, to make room in memory for the content."""
     listed.reverse()
     while listed:
         one = listed.pop()
@@ -138,10 +138,10 @@ def _looked_at(listed: list[Source]) -> Iterator[Source]:
 
 
 def _read_all(survey: Survey, job: Job, listed: list[Source], choices: LogChoices) -> None:
-    """Read the files, here or in processes, and add what they hold in their order."""
+    """Read the files, here or in processes, and add their content in order."""
     number = len(listed)
     coming = cut_sources(_looked_at(listed))
-    # As many chunks as it takes to see whether processes are worth it.
+    # Take as many chunks as it needs to decide whether processes pay off.
     first, worth = list[Sequence[Source]](), 0
     while (worth <= WORTH_A_PROCESS or len(first) < 2) and (some := next(coming, ())):
         first.append(some)
@@ -165,7 +165,7 @@ def _read_all(survey: Survey, job: Job, listed: list[Source], choices: LogChoice
         done=report,
     ):
         chunk = handed.chunk
-        # Rare enough to be read once more, and what is kept does not depend on what is asked for later.
+        # Reading the chunk again is rare, and keeps the stored pieces independent of this option.
         if survey.keep_going and chunk.runs.unnamed():
             chunk = read_chunk(replace(job, refuse_unnamed=True), handed.sources)
         survey.add(chunk)
@@ -173,7 +173,7 @@ def _read_all(survey: Survey, job: Job, listed: list[Source], choices: LogChoice
 
 
 def _settle_waiting(survey: Survey, job: Job) -> None:
-    """Add empty files as runs that crashed, and refuse data without its index, unless an index has named them."""
+    """Add empty files as crashed runs, and refuse data without its index, unless an index has named them."""
     job = replace(job, refuse_unnamed=survey.keep_going)
     for start in range(0, len(survey.empty), MOST_FILES):
         for path in survey.empty[start : start + MOST_FILES]:

@@ -1,4 +1,4 @@
-"""The lines of a survey, one per file and one per run: held as columns, because there may be millions of them."""
+"""The lines of a survey, one per file and one per run, stored as columns because there may be millions of them."""
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,17 +15,17 @@ from gapline.text import writable
 
 # Lines that wait to become columns.
 _WAITING = 2048
-# Tables of fewer runs, of which so many are put together.
+# Smaller tables are joined once there are this many of them.
 _SMALL, _MANY = 4096, 32
-# Of a survey: files beyond those that have so many problems keep the first of theirs, and their number.
+# Most problems that a survey lists; beyond them, each file keeps only its first problem and their number.
 MOST_KEPT = 10_000
 
 
 class RunLine(NamedTuple):
-    """One run of the survey: who it is, and what was found of it; None where nothing is known.
+    """One run of the survey: its identity, and the facts found; None if unknown.
 
-    `first` and `last` are stamps of candidates; `integral` is one that the source printed itself, under `kernel`. A
-    note is a line of `notes`.
+    `first` and `last` are time stamps of candidates; `integral` is one that the source printed itself, under `kernel`.
+    Each line of `notes` is a note.
     """
 
     instance: str | None
@@ -55,7 +55,7 @@ SCHEMA: dict[str, pl.DataType] = dict.fromkeys(RunLine._fields, pl.Categorical()
 
 @dataclass(frozen=True, slots=True)
 class FileLine:
-    """One file of the survey: its format, the slice of the survey's runs that it holds, and what is wrong with it."""
+    """One file of the survey: its format, the slice of the survey's runs that belongs to it, and its problems."""
 
     path: str
     problem_count: int
@@ -72,9 +72,9 @@ class FileLine:
 
 
 class FileLines(Sequence[FileLine]):
-    """The files of a survey; `flawed` has the lines of those that something is wrong with, by their places.
+    """The files of a survey; `flawed` has the lines of those with problems, by their places.
 
-    Runs lie in the order of their files.
+    Runs are in the order of their files.
 
     >>> files = FileLines([FileLine("a.log", 0, (), "olines", run_count=2), FileLine("b.log", 0, (), "olines")])
     >>> files[0].run_count, files[1].first_run, files.paths, files.owners().tolist()
@@ -90,7 +90,7 @@ class FileLines(Sequence[FileLine]):
         self.extend(lines)
 
     def append(self, line: FileLine) -> None:
-        """Put a file behind the others; its runs are the next ones."""
+        """Append a file; its runs are the next ones."""
         if line.problem_count or line.error is not None:
             problems = line.problems
             if self._left is not None:
@@ -103,7 +103,7 @@ class FileLines(Sequence[FileLine]):
         self._runs += line.run_count
 
     def extend(self, lines: Iterable[FileLine]) -> None:
-        """Put files behind those that are here."""
+        """Append several files."""
         for line in lines:
             self.append(line)
 
@@ -125,7 +125,7 @@ class FileLines(Sequence[FileLine]):
 
 
 class RunLines(Sequence[RunLine]):
-    """The runs of a survey, in the order of its files; a line is made when it is asked for."""
+    """The runs of a survey, in the order of its files; a line is made on demand."""
 
     def __init__(self, files: FileLines, table: pl.DataFrame | None = None) -> None:
         self._files = files
@@ -134,23 +134,23 @@ class RunLines(Sequence[RunLine]):
         self._size = 0 if table is None else table.height
 
     def append(self, line: RunLine) -> None:
-        """Put a run behind the others."""
+        """Append a run."""
         self._waiting.append(line._replace(where=writable(line.where), notes=writable(line.notes)))
         self._size += 1
         if len(self._waiting) >= _WAITING:
             self._pack()
 
     def extend(self, other: "RunLines") -> None:
-        """Put the runs of another survey behind those that are here; its files come along by themselves."""
+        """Append the runs of another survey; its files have to be appended separately."""
         self._pack()
         self._parts.append(other.table)
-        # Small tables take more than their cells.
+        # Small tables take more memory than their cells.
         if sum(part.height < _SMALL for part in self._parts[-_MANY:]) == _MANY:
             self._parts[-_MANY:] = [pl.concat(self._parts[-_MANY:], rechunk=True)]
         self._size += len(other)
 
     def _pack(self) -> None:
-        """Turn the lines that wait into columns."""
+        """Turn the waiting lines into columns."""
         if self._waiting:
             columns = dict(zip(SCHEMA, zip(*self._waiting, strict=True), strict=True))
             self._parts.append(pl.DataFrame(columns, schema=SCHEMA))
@@ -161,30 +161,30 @@ class RunLines(Sequence[RunLine]):
         """The runs as a table of `SCHEMA`."""
         self._pack()
         if len(self._parts) != 1:
-            # Not copied: these are all runs there are.
+            # Not copied: the table has all runs.
             self._parts = [pl.concat(self._parts) if self._parts else pl.DataFrame(schema=SCHEMA)]
         return self._parts[0]
 
     def texts(self, name: str) -> pl.Series:
-        """Return a shared text of each run: its arm, clock, sense, …"""
+        """Return a text of each run: its arm, clock, sense, …"""
         return self.table[name].cast(pl.String)
 
     def among(self, name: str) -> dict[str | None, int]:
-        """Return which texts of a kind there are, each with the first run that has it."""
+        """Return the distinct texts of a column, each with the first run that has it."""
         found = self.table.select(name).with_row_index("row").group_by(name).agg(pl.col("row").min()).sort("row")
         return dict(found.iter_rows())
 
     def who(self) -> pl.DataFrame:
-        """Return arm, instance and seed of each run; null where nothing is known."""
+        """Return arm, instance and seed of each run; null if unknown."""
         return self.table.select("instance", "seed", pl.col("arm").cast(pl.String))
 
     def unnamed(self) -> list[int]:
-        """Return the runs that have no arm or no instance."""
+        """Return the runs without an arm or an instance."""
         missing = (pl.col("arm").fill_null("") == "") | (pl.col("instance").fill_null("") == "")
         return self.who().select(missing.arg_true()).to_series().to_list()
 
     def places(self, rows: Iterable[int]) -> list[str]:
-        """Return the paths of some runs, with the part of the file that each is."""
+        """Return the paths of some runs, with the part of the file if there are several."""
         owners, where = self._files.owners(), self.table["where"]
         return [f"{self._files.paths[owners[row]]} {where[row]}".rstrip() for row in rows]
 

@@ -51,7 +51,7 @@ class _StoredBatch(msgspec.Struct):
 
 
 class _Stored(msgspec.Struct):
-    """What a piece says of itself; places count from the end of this text. `files` are the fields of a `FileLine`."""
+    """The header of a piece; offsets count from the end of this text. `files` are the fields of a `FileLine`."""
 
     files: list[tuple[str, int, tuple[str, ...], str | None, int, int, _Refusal | None]]
     runs: tuple[int, int]
@@ -69,7 +69,7 @@ class _Stored(msgspec.Struct):
 
 
 def save_piece(chunk: Chunk, path: Path) -> None:
-    """Write a chunk."""
+    """Write a chunk to a file."""
     spool = chunk.spool
     parts: list[Any] = []
     at = 0
@@ -104,7 +104,7 @@ def save_piece(chunk: Chunk, path: Path) -> None:
         batches=batches,
         **{name: getattr(chunk, name) for name in _OF_CHUNK},
     )
-    # By the JSON of Python: a path may be no UTF-8, which it can hold.
+    # With Python's `json`: a path may not be valid UTF-8, which it can encode.
     text = json.dumps(msgspec.to_builtins(stored, enc_hook=_plain)).encode()
 
     def write(stream: IO[bytes]) -> None:
@@ -118,7 +118,7 @@ def save_piece(chunk: Chunk, path: Path) -> None:
 
 
 def load_piece(path: Path) -> Chunk:
-    """Read a chunk; its columns stay in the file. What cannot be read is a `TraceError`."""
+    """Read a chunk; its columns stay in the file. Raises a `TraceError` if it cannot be read."""
     try:
         with path.open("rb") as stream:
             content = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
@@ -159,7 +159,7 @@ def load_piece(path: Path) -> Chunk:
 
 
 def _bytes(column: Any) -> memoryview:
-    # That of a large log waits in a file already.
+    # The column of a large log is in a file already.
     here = column.mapped() if isinstance(column, Waiting) else column
     return np.ascontiguousarray(here).view(np.uint8).data
 
@@ -178,30 +178,30 @@ def _loaded_error(refusal: _Refusal | None) -> GaplineError | None:
     if refusal is None:
         return None
     name, message, hint = refusal
-    # Our own errors alone: a name in a file must not say which class is called.
+    # Only our own errors: a name in a file must not select an arbitrary class.
     kind = UnknownFormatError if name == UnknownFormatError.__name__ else getattr(errors, name, None)
     ours = kind if isinstance(kind, type) and issubclass(kind, GaplineError) else TraceError
     return ours(message, hint=hint)
 
 
 SUFFIX = ".piece"
-# Tasks that are given out before the first of them is taken back, for each that can run at a time.
+# Tasks that are submitted before the first result is used, per task that can run at a time.
 _AHEAD = 3
-# Chunks behind the first that is not read yet: what is known of their files is held.
+# Most chunks after the first unread one: the facts about their files are held in memory.
 _WINDOW = 512
 
 
 def place_beside(target: Path) -> Path:
-    """Return where an import into a directory keeps what it has read: beside it, on the same disk."""
+    """Return the folder where an import into a directory keeps its progress: next to it, on the same disk."""
     place = Path(os.path.realpath(target))
     return place.parent / f".{place.name}.importing"
 
 
 @contextlib.contextmanager
 def unfinished(target: Path) -> Iterator[Path]:
-    """Hold the folder of an import into `target`, alone; it is removed at the end, and kept when that does not come.
+    """Lock the folder of an import into `target`; it is removed at the end, and kept if the process is killed.
 
-    What an error leaves there is kept as well, unless it is little: it may be a file of many that has to be mended.
+    After an error it is kept too, unless it has less than two pieces: perhaps only one of many files has to be fixed.
     """
     folder = place_beside(target)
     folder.mkdir(parents=True, exist_ok=True)
@@ -212,7 +212,7 @@ def unfinished(target: Path) -> Iterator[Path]:
         except BlockingIOError:
             raise UsageError(f"{target}: expected one import at a time, got another that is under way") from None
         except OSError:
-            # Some network file systems lock no directories: there two imports would be the user's mistake.
+            # Some network file systems cannot lock directories: there, avoiding two imports is up to the user.
             pass
         try:
             yield folder
@@ -226,11 +226,11 @@ def unfinished(target: Path) -> Iterator[Path]:
 
 
 def name_piece(job: Job, sources: Sequence[Source]) -> str:
-    """Return the name of a piece: another one for other files, changed files, other options or another version."""
+    """Return the name of a piece, which changes with the files, their content, the options and the version."""
     how = asdict(job)
-    # Where columns wait, and where a worker finds the files, changes nothing about them.
+    # Where columns wait, and where a worker finds the files, does not affect the result.
     del how["in_memory"], how["root"]
-    # Nobody can say whether a function is the one of last time.
+    # There is no way to know whether a function is the same as last time.
     if isinstance(job.format, Reader):
         how["format"] = f"{job.format.name} {os.getpid()} {id(job.format)}"
     facts = [VERSION, plugin_versions(), how, [[one.path, *one.marks, *(one.inside or ())] for one in sources]]
@@ -239,7 +239,7 @@ def name_piece(job: Job, sources: Sequence[Source]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ReadChunk:
-    """A chunk as it comes back: of which files, and whether it was read by an import before this one."""
+    """The result of reading a chunk: its content, its files, and whether an earlier import had read it."""
 
     chunk: Chunk
     sources: Sequence[Source]
@@ -255,18 +255,18 @@ def read_chunks(
     width: int = 1,
     done: Callable[[int], None] = lambda _files: None,
 ) -> Iterator[ReadChunk]:
-    """Yield what each chunk holds, in their order, whoever reads them and in whichever order they are finished.
+    """Yield the content of each chunk in order, independent of the executor and the order in which tasks finish.
 
-    Chunks are asked for when somebody has time for them, and let go of when they are handed over.
+    Chunks are taken on demand, and released when they are yielded.
 
     Parameters
     ----------
     folder
-        Where pieces are kept; those that are there already are not read again. An executor needs one.
+        Where pieces are kept; those that exist already are not read again. An executor needs a folder.
     executor, width
-        Who reads, and how many tasks it works on at a time; without one they are read here.
+        Executor of the tasks, and how many it runs at a time; without one, files are read in this process.
     done
-        Is called with the number of files that were finished since the last call.
+        Called with the number of files that were finished since the last call.
     """
     if folder is None:
         for sources in chunks:
@@ -295,7 +295,7 @@ def _read_pieces(
     done: Callable[[int], None],
     pending: dict[int, Future[None]],
 ) -> Iterator[ReadChunk]:
-    """Read pieces here or let others do it, so many at a time; `pending` has those that were given out."""
+    """Read pieces here or in the executor, `most` at a time; `pending` holds the submitted ones."""
     held: dict[int, tuple[Sequence[Source], Path]] = {}
     ready: dict[int, bool] = {}
     coming, window = iter(chunks), _WINDOW if executor else 1
@@ -327,14 +327,14 @@ def _read_pieces(
 
 
 def read_piece(job: Job, sources: Sequence[Source], place: str, done: Callable[[], None] = lambda: None) -> None:
-    """Read some logs and write what was found as a piece; what a worker does."""
+    """Read some logs and write the result as a piece; this is a worker's task."""
     with _temporary_files_in(Path(place).parent):
         save_piece(read_chunk(job, sources, done=done), Path(place))
 
 
 @contextlib.contextmanager
 def _temporary_files_in(folder: Path) -> Iterator[None]:
-    """Let what waits on disk wait on the disk of the target: elsewhere there may be no room, or no disk but memory."""
+    """Put temporary files on the disk of the target: elsewhere there may be no room, or only a disk in memory."""
     before, tempfile.tempdir = tempfile.tempdir, str(folder)
     try:
         yield
@@ -343,7 +343,7 @@ def _temporary_files_in(folder: Path) -> Iterator[None]:
 
 
 def _is_kept(piece: Path) -> bool:
-    """Say whether a piece is there, and no file that was read through another one has changed since."""
+    """Whether a piece exists and the companions read for it have not changed since."""
     try:
         return piece.exists() and all(marks_of(path) == marks for path, marks in load_piece(piece).beside.items())
     except TraceError:

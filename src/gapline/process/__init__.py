@@ -1,1 +1,1 @@
-"""A command as a supervised process: its tree, its limits, its output, its machine."""
+"""Run a command as a supervised process: its process tree, limits, output and machine."""

@@ -1,12 +1,12 @@
-"""A control group per run, where the machine has cgroup v2 and lets us: then the kernel keeps the limits.
+"""A control group for each run, on machines with cgroup v2 and delegation: the kernel then enforces the limits.
 
-Every process of a run is in its group, whatever parent, session or environment it has, and is ended with it. Where the
-controllers are ours too, the kernel keeps cores (`cpuset`), memory (`memory`, files on tmpfs included) and the number
-of processes (`pids`). Where there is no such group the supervisor looks ten times a second instead.
+Every process of a run is in its group, whatever its parent, session or environment, and is ended with it. If the
+controllers are delegated too, the kernel enforces cores (`cpuset`), memory (`memory`, including files on tmpfs) and the
+number of processes (`pids`). Without such a group, the supervisor samples ten times a second instead.
 
-A run's group is a child of the group of the runner. Controllers can be had for it when the runner's group is delegated
-and has nobody else in it, as in `systemd-run --user --scope -p Delegate=yes gapline run …`: what is in that group then
-moves into a leaf of its own, since the kernel wants no processes beside groups with controllers.
+The group of a run is a child of the runner's group. It can have controllers if the runner's group is delegated and
+holds only our processes, as in `systemd-run --user --scope -p Delegate=yes gapline run …`: those processes then move
+into a leaf group, because the kernel allows no processes next to groups with controllers.
 """
 
 import contextlib
@@ -23,30 +23,30 @@ from gapline.process import tree
 
 VARIABLE = "GAPLINE_CGROUP"
 LEAF = "gapline-runner"
-# Threads count as processes: far beyond what a solver needs, and far below what stops a machine.
+# Threads count as processes: far more than a solver needs, and far fewer than would stop a machine.
 MOST_PROCESSES = 4096
 CONTROLLERS = ("cpuset", "memory", "pids")
-# What a controller keeps, in the words of reports.
+# The limit that each controller keeps, as named in reports.
 KEEPS = {"cpuset": "cores", "memory": "memory", "pids": "number of processes"}
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The group in which those of runs are made, and the controllers that these can have."""
+    """The parent group of the groups of runs, and the controllers available in them."""
 
     path: Path
     controllers: frozenset[str]
 
 
 def group_base(*, proc: Path = Path("/proc/self")) -> Base | None:
-    """Find a group in which we may make others; None where the machine has no cgroup v2, or not for us."""
+    """Find a group in which we may create others; None without cgroup v2 or without permission."""
     named = os.environ.get(VARIABLE)
     if named == "off":
         return None
     path = Path(named) if named else _own_group(proc)
     if path is None:
         return None
-    # Several supervisors, and a new nursery after one that was killed, find themselves in the leaf.
+    # Further supervisors, and a nursery started after one was killed, are in the leaf already.
     path = path.parent if path.name == LEAF else path
     if not (
         (path / "cgroup.procs").is_file() and os.access(path, os.W_OK) and os.access(path / "cgroup.procs", os.W_OK)
@@ -61,7 +61,7 @@ def _known_base(_variable: str | None) -> Base | None:
 
 
 def known_base() -> Base | None:
-    """Return the base, looked for once: children of the nursery inherit what it found."""
+    """Return the base, looked up once: children of the nursery inherit the result."""
     return _known_base(os.environ.get(VARIABLE))
 
 
@@ -77,13 +77,13 @@ def _own_group(proc: Path) -> Path | None:
         place, _, system = line.partition(" - ")
         if system.startswith("cgroup2 "):
             _, _, _, root, point, *_ = place.split()
-            # In a container the mount may show a part of the tree alone.
+            # In a container, the mount may show only a part of the tree.
             return Path(point) / os.path.relpath(inside, root) if inside.startswith(root) else None
     return None
 
 
 def _enable(path: Path) -> list[str]:
-    """Have the controllers handed on to the groups in `path` as far as that is ours; return those that are."""
+    """Enable the controllers for the groups in `path` as far as permitted; return those that are enabled."""
 
     def handed_on() -> set[str]:
         return set(_read(path / "cgroup.subtree_control").split())
@@ -91,7 +91,7 @@ def _enable(path: Path) -> list[str]:
     offered = set(_read(path / "cgroup.controllers").split())
     wanted = [name for name in CONTROLLERS if name in offered]
     if not set(wanted) <= handed_on():
-        # The group at the root of the machine may have processes beside groups; it has no type.
+        # The root group of the machine may have processes next to groups; it has no type.
         if (path / "cgroup.type").exists() and not _move_to_leaf(path):
             wanted = []
         for name in wanted:
@@ -100,7 +100,7 @@ def _enable(path: Path) -> list[str]:
 
 
 def _move_to_leaf(path: Path) -> bool:
-    """Move the processes of a group into a leaf of it, if all of them are of our family."""
+    """Move the processes of a group into a leaf of it, if all of them belong to our family."""
     present = _pids(path)
     if not present <= _family(os.getpid()):
         return False
@@ -111,7 +111,7 @@ def _move_to_leaf(path: Path) -> bool:
 
 
 def _family(pid: int) -> set[int]:
-    """Return a process, its parents, and all that descend from the runner that started it."""
+    """Return a process, its ancestors, and all descendants of the runner that started it."""
     parents = [pid]
     while parents[-1] > 1:
         try:
@@ -125,35 +125,35 @@ def _family(pid: int) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The group of one run; `kept` says which limits the kernel keeps."""
+    """The group of one run; `kept` names the limits that the kernel keeps."""
 
     path: Path
     kept: tuple[str, ...]
 
     def join(self) -> None:
-        """Put the calling process into the group: in the child, between fork and exec."""
+        """Put the calling process into the group; called in the child, between fork and exec."""
         _write(self.path / "cgroup.procs", "0")
 
     def has(self, pid: int) -> bool:
-        """Say whether a process, which may be dead and not waited for, is in the group."""
+        """Whether a process, which may be dead and not yet reaped, is in the group."""
         return _read(Path(f"/proc/{pid}/cgroup")).rpartition("0::")[2].endswith(f"/{self.path.name}")
 
     def processes(self) -> list[int]:
-        """Return the processes in the group and in groups that they have made below it, zombies left out."""
+        """Return the processes in the group and in the groups below it, without zombies."""
         found = {pid for procs in self.path.rglob("cgroup.procs") for pid in _pids(procs.parent)}
         return [pid for pid in sorted(found | _pids(self.path)) if tree.process_state(pid) not in ("", "Z")]
 
     def end(self, *, patience: float = 10.0, reap: bool = False) -> int:
-        """Kill all that is in the group; return how many are left (must be none).
+        """Kill all processes in the group; return how many are left (must be none).
 
-        `reap` takes in the dead of the calling process, all of them: only for one that has no children of others.
+        `reap` reaps all dead children of the calling process: use it only if the caller has no other children.
         """
         deadline = time.monotonic() + patience
         pause = 0.0005
         while alive := self.processes():
             if time.monotonic() > deadline:
                 return len(alive)
-            # In one step, groups below included; kernels before 5.14 take one process after the other.
+            # In one step, groups below included; kernels before 5.14 need a signal for each process.
             if not _write(self.path / "cgroup.kill", "1"):
                 tree.signal_all(alive, signal.SIGKILL)
             if reap:
@@ -163,24 +163,24 @@ class Group:
         return 0
 
     def remove(self) -> None:
-        """Remove the group and those below it, as far as they are empty."""
+        """Remove the group and those below it if they are empty."""
         for folder in sorted((path.parent for path in self.path.rglob("cgroup.procs")), reverse=True):
             _remove(folder)
         _remove(self.path)
 
     def peak_memory(self) -> int | None:
-        """Return the highest memory of all processes together, in bytes; None where the kernel does not tell."""
+        """Return the peak memory of all processes together, in bytes; None if the kernel does not report it."""
         text = _read(self.path / "memory.peak")
         return int(text) if text.isdigit() else None
 
     def ran_out_of_memory(self) -> bool:
-        """Say whether the kernel ended the run at its limit of memory."""
+        """Whether the kernel ended the run at its memory limit."""
         events = dict(line.split() for line in _read(self.path / "memory.events").splitlines())
         return int(events.get("oom_kill", 0)) > 0 or int(events.get("oom_group_kill", 0)) > 0
 
 
 def make_group(name: str, *, cpus: Iterable[int] = (), memory: int | None = None) -> Group | None:
-    """Make the group of a run with cores and MB of memory; None where that cannot be."""
+    """Create the group of a run with cores and MB of memory; None if that is not possible."""
     base = known_base()
     if base is None:
         return None
@@ -193,11 +193,11 @@ def make_group(name: str, *, cpus: Iterable[int] = (), memory: int | None = None
     cores = set(cpus)
     if "cpuset" in base.controllers and cores:
         _write(path / "cpuset.cpus", ",".join(map(str, sorted(cores))))
-        # Cores that the group above does not have are taken without a word, and not given.
+        # Cores that the parent group does not have are accepted silently, but not granted.
         if cpu_list(_read(path / "cpuset.cpus.effective")) == cores:
             kept.append(KEEPS["cpuset"])
     if "memory" in base.controllers and memory is not None and _write(path / "memory.max", str(memory * 1_000_000)):
-        # Without swap, else the limit is only the beginning; all of a run ends at once, or half of it would go on.
+        # Without swap, which would extend the limit; and the whole run ends at once, so that no half of it goes on.
         _write(path / "memory.swap.max", "0")
         _write(path / "memory.oom.group", "1")
         kept.append(KEEPS["memory"])
@@ -207,7 +207,7 @@ def make_group(name: str, *, cpus: Iterable[int] = (), memory: int | None = None
 
 
 def cpu_list(text: str) -> set[int]:
-    """Read a list of processors as the kernel writes it.
+    """Parse a list of processors in the kernel's format.
 
     >>> sorted(cpu_list("0-2,5"))
     [0, 1, 2, 5]
@@ -217,12 +217,12 @@ def cpu_list(text: str) -> set[int]:
 
 
 def group_name(attempt: str | Path) -> str:
-    """Name the group of an attempt: whoever finds the attempt later finds its processes."""
+    """Return the group name of an attempt: it follows from the path, so that its processes can be found later."""
     return f"gapline-{hashlib.sha256(os.fsencode(attempt)).hexdigest()[:16]}"
 
 
 def end_group(attempt: str | Path) -> int:
-    """End what is left in the group of an attempt whose supervisor is dead; return how many processes there were."""
+    """End the processes in the group of an attempt whose supervisor is dead; return how many there were."""
     base = known_base()
     if base is None or not (base.path / group_name(attempt)).is_dir():
         return 0
@@ -234,11 +234,11 @@ def end_group(attempt: str | Path) -> int:
 
 
 def sweep_groups(*, older_than: float = 3600.0) -> None:
-    """Remove empty groups that runs left whose whole family was killed; the kernel refuses to remove one in use."""
+    """Remove empty groups of runs that were killed with nursery and runner; the kernel keeps groups in use."""
     base = known_base()
     for path in () if base is None else base.path.glob("gapline-*"):
         with contextlib.suppress(OSError):
-            # Not a young one: its solver may be about to join.
+            # Not a recent one: its solver may be about to join.
             if path.name != LEAF and time.time() - path.stat().st_mtime > older_than:
                 path.rmdir()
 
@@ -255,7 +255,7 @@ def _read(path: Path) -> str:
 
 
 def _write(path: Path, text: str) -> bool:
-    """Write to a file of the kernel, never making one; False where it refuses."""
+    """Write to a file of the kernel without creating it; False if the kernel refuses."""
     try:
         file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     except OSError:
@@ -270,7 +270,7 @@ def _write(path: Path, text: str) -> bool:
 
 
 def _remove(folder: Path) -> None:
-    # A zombie that nobody has waited for holds its group for a moment.
+    # A zombie that is not yet reaped holds its group for a moment.
     for _ in range(50):
         try:
             folder.rmdir()

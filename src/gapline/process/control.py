@@ -1,4 +1,4 @@
-"""The runner's hold on its supervisors: stop launching, or stop them all."""
+"""Control of a runner over its supervisors: stop launching new ones, or end them all."""
 
 import contextlib
 import threading
@@ -7,7 +7,7 @@ from gapline.process.nursery import SupervisorProcess
 
 
 class Control:
-    """Shared by the threads of a runner and its signal handlers; data is kept whether it stops or kills."""
+    """Shared by the threads of a runner and its signal handlers; data is kept in both cases."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -22,7 +22,7 @@ class Control:
         self.reason = self.reason or reason
 
     def kill(self, reason: str) -> None:
-        """Start no more runs and end those that run."""
+        """Start no more runs and end those under way."""
         self.stop(reason)
         with self._lock:
             self.killing = True
@@ -30,14 +30,14 @@ class Control:
                 _ask_to_end(supervisor)
 
     def add(self, supervisor: SupervisorProcess) -> None:
-        """Take a supervisor under control; one that was started while we were killing ends at once."""
+        """Take control of a supervisor; it ends at once if `kill` was called before."""
         with self._lock:
             self._supervisors.add(supervisor)
             if self.killing:
                 _ask_to_end(supervisor)
 
     def remove(self, supervisor: SupervisorProcess) -> None:
-        """Let go of a supervisor that has ended."""
+        """Release a supervisor that has ended."""
         with self._lock:
             self._supervisors.discard(supervisor)
 

@@ -41,8 +41,8 @@ def _processor_name() -> str:
 
 
 def frequency_policy(cpus: Sequence[int], root: Path = CPUS) -> dict[str, str]:
-    """Return the frequency governor of the cores and whether boost is on, each where the system tells."""
-    # A core whose clock follows the load, or rises for some seconds, gives a solver that starts later another machine.
+    """Return the frequency governor of the cores and whether boost is on, as far as the system reports them."""
+    # If the clock of a core follows the load or rises for some seconds, later solvers get a faster or slower machine.
     governors = {first_line(root / f"cpu{cpu}/cpufreq/scaling_governor") for cpu in cpus} - {None}
     boost = first_line(root / "cpufreq/boost")
     no_turbo = first_line(root / "intel_pstate/no_turbo")
@@ -50,13 +50,13 @@ def frequency_policy(cpus: Sequence[int], root: Path = CPUS) -> dict[str, str]:
     if governors:
         facts["governor"] = "+".join(sorted(str(name) for name in governors))
     if boost is not None or no_turbo is not None:
-        # AMD and generic drivers say `boost`, Intel's says the opposite in `no_turbo`.
+        # AMD and generic drivers have `boost`; Intel's has `no_turbo`, with the opposite meaning.
         facts["boost"] = "on" if (boost == "1" if boost is not None else no_turbo == "0") else "off"
     return facts
 
 
 def first_line(path: Path) -> str | None:
-    """Return what stands in a small file of the kernel, or None where there is none."""
+    """Return the content of a small file of the kernel; None if it cannot be read."""
     try:
         return path.read_text(encoding="ascii").strip()
     except (OSError, ValueError):
@@ -64,7 +64,7 @@ def first_line(path: Path) -> str | None:
 
 
 def load_average() -> float | None:
-    """Return the load over the last minute, where the system tells."""
+    """Return the load average of the last minute; None if the system does not report it."""
     try:
         return round(os.getloadavg()[0], 2)
     except OSError:
@@ -72,7 +72,7 @@ def load_average() -> float | None:
 
 
 def busy_seconds(cpus: Sequence[int]) -> float | None:
-    """Return for how long the given cores have worked since the machine started, whoever they worked for."""
+    """Return for how many seconds the given cores have worked since boot, for all processes."""
     wanted = {f"cpu{number}" for number in cpus}
     total = 0
     try:
@@ -113,7 +113,7 @@ def package_version(name: str) -> str | None:
 
 
 def describe_environment() -> dict[str, str]:
-    """Return versions, cores and, for each missing extra, the command that brings it."""
+    """Return versions, cores and, for each missing extra, the command that installs it."""
     facts = {
         "gapline": VERSION,
         "python": sys.version.split()[0],

@@ -1,11 +1,11 @@
-"""Start supervisors fast: a small process has loaded all they need and forks one per run.
+"""Start supervisors fast: a small process has loaded all modules they need and forks one supervisor per run.
 
-The nursery has one thread, so that a fork of it is as good as a new process: a run of /bin/true took 96 ms instead of
-342. Its supervisors talk to the runner through two pipes each, and end when the runner's end closes. It stays until the
-last of them has ended: a supervisor that somebody stops is let go on, and what one that is killed leaves behind, in
-whatever session and environment, becomes the nursery's and is ended before the claim and the cores are free. The fork
-server of `multiprocessing` took 129 ms; it imports the caller's main module in every child, so that a script that
-calls `run_study` without `if __name__ == "__main__"` would start itself again, and keeps its first environment.
+The nursery has one thread, so that its forks behave like new processes: a run of /bin/true took 96 ms instead of 342.
+Each supervisor talks to the runner through two pipes, and ends when the runner's end closes. The nursery lives until
+the last of them has ended. It continues supervisors that are stopped; if one is killed, its remaining processes, of any
+session and environment, become children of the nursery, which ends them before it releases the claim and the cores. The
+fork server of `multiprocessing` took 129 ms; it imports the caller's main module in every child, so that a script that
+calls `run_study` without `if __name__ == "__main__"` would start itself again, and it keeps its first environment.
 """
 
 import atexit
@@ -32,20 +32,20 @@ _LENGTH = struct.Struct("!I")
 _MOST_FILES = 250
 
 
-# How often the nursery looks whether a supervisor is stopped, and after how many such looks in a row it ends it.
+# How often the nursery checks for stopped supervisors, and after how many such checks it kills one.
 LOOK_EVERY = 0.5
 MOST_STOPS = 3
 
 
 class Request(msgspec.Struct):
-    """One supervisor to start: its attempt, and the environment of the runner at this moment."""
+    """A request for one supervisor: its attempt, and the current environment of the runner."""
 
     attempt: str
     environment: dict[str, str]
 
 
 class Loss(msgspec.Struct):
-    """What the nursery says of a supervisor that died without an ending: how, and what became of its processes."""
+    """The nursery's report on a supervisor that died without an ending: the cause, and the number of its processes."""
 
     lost: str
     found: int
@@ -54,19 +54,19 @@ class Loss(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class SupervisorProcess:
-    """A supervisor that was started: a byte on `stdin` asks it to end, its `stdout` gives its ending."""
+    """A running supervisor: a byte on `stdin` asks it to end, its `stdout` returns its ending."""
 
     stdin: IO[bytes]
     stdout: IO[bytes]
     tend: Callable[[], None] = lambda: None
 
     def wait(self) -> bytes:
-        """Return the line with its ending, or the nursery's on its loss; nothing when both are dead."""
+        """Return the line with its ending, or with its loss from the nursery; empty if both are dead."""
         answer = b""
         file = self.stdout.fileno()
         while not answer.endswith(b"\n"):
             if not select.select([file], [], [], LOOK_EVERY)[0]:
-                # A nursery that is stopped could not help a supervisor that is.
+                # A stopped nursery cannot help a stopped supervisor.
                 self.tend()
             elif part := os.read(file, 65_536):
                 answer += part
@@ -75,14 +75,14 @@ class SupervisorProcess:
         return answer
 
     def close(self) -> None:
-        """Let go of both pipes; a supervisor that still runs then ends."""
+        """Close both pipes; a supervisor that still runs then ends."""
         for stream in (self.stdin, self.stdout):
             with contextlib.suppress(OSError):
                 stream.close()
 
 
 class Nursery:
-    """The runner's end: one per process, started when it is first needed."""
+    """The runner's side of the nursery: one per process, started on first use."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -100,7 +100,7 @@ class Nursery:
                 try:
                     self._send(request, [control, answer, *held])
                 except OSError:
-                    # Somebody has killed it. Nothing is lost: it has no state.
+                    # The nursery was killed. Nothing is lost: it has no state.
                     self._close()
                     self._send(request, [control, answer, *held])
         except BaseException:
@@ -113,7 +113,7 @@ class Nursery:
         return SupervisorProcess(os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb", buffering=0), self.tend)
 
     def tend(self) -> None:
-        """Let a nursery that somebody stopped go on; end one that is stopped again and again, with all below it."""
+        """Continue a stopped nursery; kill one that is stopped again and again, with all its descendants."""
         with self._lock:
             if self._process is None:
                 return
@@ -124,7 +124,7 @@ class Nursery:
                 tree.signal_all([*tree.descendants(pid), pid], signal.SIGKILL)
 
     def close(self) -> None:
-        """End the nursery; it waits for the supervisors that run."""
+        """End the nursery; waits for running supervisors."""
         with self._lock:
             self._close()
 
@@ -139,10 +139,10 @@ class Nursery:
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                # -P: a runner that was started in the study directory must not load the study's `msgspec.py`.
+                # -P: a runner started in the study directory must not load the study's `msgspec.py`.
                 [sys.executable, "-P", "-m", "gapline.process.nursery", str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
-                # A terminal's Ctrl-C must reach the runner alone.
+                # Ctrl-C in a terminal must reach only the runner.
                 start_new_session=True,
                 pass_fds=(theirs.fileno(),),
             )
@@ -184,16 +184,16 @@ def _exactly(line: socket.socket, count: int) -> bytes:
 
 
 def _be_supervisor(request: Request, control: int, answer: int) -> None:
-    """In the child: become what `python -m gapline.process.supervise` would be."""
+    """Turn the forked child into a supervisor, as `python -m gapline.process.supervise` would."""
     from gapline.process.supervise import main
 
-    # A session of its own: a Ctrl-C in the terminal goes to the runner, which decides.
+    # A session of its own: Ctrl-C in the terminal goes to the runner, which decides.
     os.setsid()
     os.dup2(control, 0)
     os.dup2(answer, 1)
     os.close(control)
     os.close(answer)
-    # The nursery's own environment is that of the moment when it was started.
+    # The nursery's own environment dates from its start.
     os.environ.clear()
     os.environ.update(request.environment)
     main(Path(request.attempt))
@@ -201,7 +201,7 @@ def _be_supervisor(request: Request, control: int, answer: int) -> None:
 
 @dataclass(slots=True)
 class _NurseryProcess:
-    """A supervisor of this nursery; `files` are what it was given, kept open until nothing is left of it."""
+    """A supervisor of this nursery; `files` are the files it was given, open until all its processes have ended."""
 
     answer: int
     files: list[int]
@@ -218,12 +218,12 @@ def serve(line: socket.socket) -> None:
     """Fork a supervisor per request and look after them, until the runner is gone and the last has ended."""
     import gapline.process.supervise  # noqa: F401  what every child needs is loaded once
 
-    # Looked for here, once for all supervisors.
+    # Finds the base here, once for all supervisors.
     cgroup.sweep_groups()
-    # What a dead supervisor leaves becomes ours.
+    # Orphans of a dead supervisor become our children.
     tree.become_subreaper()
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    # Some files for each supervisor, of which there may be one per core.
+    # Each supervisor needs some files, and there may be one per core.
     resource.setrlimit(resource.RLIMIT_NOFILE, (limits[1], limits[1]))
     nursed: dict[int, _NurseryProcess] = {}
     poll = select.poll()
@@ -264,7 +264,7 @@ def _fork(
     try:
         line.close()
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-        # Others' claims and cores are not ours to hold.
+        # The child must not hold claims and cores of other runs.
         for other in nursed.values():
             other.close()
         _be_supervisor(request, files[0], files[1])
@@ -274,18 +274,18 @@ def _fork(
 
 
 def _bury(supervisor: _NurseryProcess, status: int, nursed: Collection[int]) -> dict[int, int]:
-    """Clear what a supervisor left and tell the runner of one that could not tell itself; return who died meanwhile."""
+    """End the processes of a dead supervisor and report its loss to the runner; return the status of dead children."""
     code = os.waitstatus_to_exitcode(status)
     dead: dict[int, int] = {}
     if code != 0:
-        # All that is below us and below no living supervisor was a dead one's.
+        # All our descendants that are not below a living supervisor belonged to a dead one.
         found = len(tree.descendants(os.getpid(), without=nursed))
         leftover, dead = tree.clear_tree(without=nursed)
         found += cgroup.end_group(supervisor.attempt)
         how = f"exit code {code}" if code > 0 else signal.Signals(-code).name
         if supervisor.stops >= MOST_STOPS:
             how = f"stopped {supervisor.stops} times, by its solver or somebody else"
-        # The runner may be gone, and its end with it.
+        # The runner may be gone, and its end of the pipe with it.
         with contextlib.suppress(OSError):
             os.write(supervisor.answer, msgspec.json.encode(Loss(how, found, leftover)) + b"\n")
     supervisor.close()
@@ -293,7 +293,7 @@ def _bury(supervisor: _NurseryProcess, status: int, nursed: Collection[int]) -> 
 
 
 def _wake(nursed: dict[int, _NurseryProcess]) -> None:
-    """Let stopped supervisors go on; end one that is stopped again and again."""
+    """Continue stopped supervisors; kill one that is stopped again and again."""
     for pid, supervisor in nursed.items():
         if tree.process_state(pid) not in ("T", "t"):
             continue

@@ -1,4 +1,4 @@
-"""The output of a solver as journal lines and logs: cut into lines, stamped, written off the solver's path."""
+"""Record the output of a solver as journal lines and logs: split into lines, stamped, written without blocking it."""
 
 import contextlib
 import time
@@ -16,7 +16,7 @@ _EVENT_KEYS = (b'"objective"', b'"bound"', b'"solver"', b'"claim"')
 
 
 class _Event(msgspec.Struct):
-    """Only to find out whether a line is JSON and carries a key of ours: values stay as they are."""
+    """Decoded only to see whether a line is JSON and has one of our keys: values stay as they are."""
 
     objective: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     bound: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
@@ -30,8 +30,8 @@ _decode = msgspec.json.Decoder(_Event).decode
 def event_body(line: bytes) -> bytes | None:
     r"""Return the journal field of a line that is an event, or None for log text.
 
-    A JSON object with `objective`, `bound`, `solver` or `claim` is kept as it stands. A line that means to be one but
-    is not JSON (NaN, a missing brace, invalid UTF-8) is kept as text: a candidate to be rejected, no line to be lost.
+    A JSON object with `objective`, `bound`, `solver` or `claim` is kept unchanged. A line that looks like one but is
+    not valid JSON (NaN, a missing brace, invalid UTF-8) is kept as text: a candidate to reject, not a line to lose.
 
     >>> event_body(b'{"objective": 12.5, "solution": [1, 2]}')
     b'"say":{"objective": 12.5, "solution": [1, 2]}'
@@ -45,19 +45,19 @@ def event_body(line: bytes) -> bytes | None:
         return None
     try:
         event = _decode(line)
-        # msgspec does not look inside the raw values that are kept.
+        # msgspec does not validate the raw values that are kept.
         if not line.isascii():
             line.decode("utf-8")
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return b'"text":' + msgspec.json.encode(line.decode("utf-8", "replace"))
     if event.objective is event.bound is event.solver is event.claim is msgspec.UNSET:
         return None
-    # A carriage return is white space in JSON, so it can stand inside; a newline cannot, lines were cut at it.
+    # A carriage return is white space in JSON and may be inside the line; a newline cannot, as lines are split at it.
     return b'"say":' + line
 
 
 class LineCutter:
-    """Cut a byte stream into lines, giving up on a line that is longer than the cap."""
+    """Split a byte stream into lines, discarding lines that are longer than the cap."""
 
     def __init__(self, cap: int) -> None:
         self._cap = cap
@@ -68,7 +68,7 @@ class LineCutter:
         self.overlong_bytes = 0
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Return the lines that `data` completes; neighbours that can hold no event stay one piece, for speed."""
+        """Return the lines that `data` completes; adjacent lines without events stay one piece, for speed."""
         first, newline, rest = data.partition(b"\n")
         self._hold(first)
         if not newline:
@@ -91,7 +91,7 @@ class LineCutter:
         return lines
 
     def finish(self) -> list[bytes]:
-        """Return what stands after the last newline: a solver may die before it prints one."""
+        """Return the text after the last newline: a solver may die before it prints one."""
         line = self._release()
         return [line] if line else []
 
@@ -116,7 +116,7 @@ class LineCutter:
 
 
 class CappedLog:
-    """A text file that keeps the first bytes as they come and, when closed, the last: the cause of a crash is there."""
+    """A text file that keeps the first bytes and, when closed, the last ones, which show the cause of a crash."""
 
     def __init__(self, path: Path, cap: int) -> None:
         self._stream = path.open("xb", buffering=0)
@@ -126,14 +126,14 @@ class CappedLog:
         self._beyond = 0
 
     def write(self, data: bytes) -> None:
-        """Keep the data as far as there is room."""
+        """Write the data as far as there is room."""
         if self._room > 0:
             self._stream.write(data[: self._room])
         rest = data[self._room :] if self._room < len(data) else b""
         self._room = max(0, self._room - len(data))
         if rest:
             self._beyond += len(rest)
-            # Not [-keep:], which keeps everything when there is nothing to keep.
+            # Not [-keep:], which keeps everything if `keep` is 0.
             self._tail = (self._tail + rest)[max(0, len(self._tail) + len(rest) - self._keep) :]
 
     @property
@@ -158,7 +158,7 @@ _Item = tuple[bool, float, bytes]
 
 
 class Recorder:
-    """Keep what the solver prints; `on_error` is called once the disk refuses a write, then everything is discarded."""
+    """Record the solver's output; after the disk refuses a write, call `on_error` once and discard everything."""
 
     def __init__(self, directory: Path, caps: Caps, start: bytes, on_error: Callable[[], None]) -> None:
         self._caps = caps
@@ -180,7 +180,7 @@ class Recorder:
         self._thread = Thread(target=self._run, name="recorder", daemon=True)
 
     def start(self) -> None:
-        """Start the thread (after the solver was started: a fork wants a single thread)."""
+        """Start the thread (after the solver was started, as a fork needs a single thread)."""
         self._thread.start()
 
     @property
@@ -189,19 +189,19 @@ class Recorder:
         return self._received - self._handled
 
     def take(self, data: bytes, moment: float, *, is_output: bool) -> None:
-        """Take bytes of the standard output, or else of the standard error, received at a moment of the run."""
+        """Queue bytes of the standard output (otherwise standard error) received at a moment of the run."""
         self._received += len(data)
         self._queue.put((is_output, moment, data))
 
     def finish(self, moment: float) -> None:
-        """Handle everything received, the last unfinished line included."""
+        """Handle everything received, including an unfinished last line."""
         self._queue.put(None)
         self._thread.join()
         if self.error is None:
             self._guard(lambda: self._keep([(moment, line) for line in self._cutter.finish()]))
 
     def close(self, end: Callable[[], bytes]) -> None:
-        """Write the last line, sync, close. `end` is called after the logs were closed, so that it can count them."""
+        """Write the last line, sync, close. `end` is called after the logs are closed, so that it can count them."""
         for log in (self._out, self._err):
             try:
                 log.close()
@@ -212,7 +212,7 @@ class Recorder:
         self._journal.close()
 
     def dropped(self) -> dict[str, int]:
-        """Count what exceeded a cap, zero counts left out."""
+        """Count what exceeded a cap, without zero counts."""
         counts = {
             "overlong lines": self._cutter.overlong_lines,
             "overlong bytes": self._cutter.overlong_bytes,
@@ -228,7 +228,7 @@ class Recorder:
         except OSError as error:
             if self.error is None:
                 self.error = error
-                # Told once; the supervisor then ends the run, and what still arrives is thrown away.
+                # Called once; the supervisor then ends the run, and later output is discarded.
                 self._on_error()
 
     def _run(self) -> None:
@@ -274,7 +274,7 @@ class Recorder:
             elif size + len(body) > self._caps.journal:
                 self.events_over_cap += 1
             else:
-                # Number, stamp and checksum around a body take about 50 bytes.
+                # Number, stamp and checksum of a line take about 50 bytes.
                 size += len(body) + 50
                 bodies.append(b'"t":%.9f,%b' % (moment, body))
         if bodies:

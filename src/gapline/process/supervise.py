@@ -1,9 +1,9 @@
 """The supervisor of one run: `python -m gapline.process.supervise ATTEMPT_DIRECTORY`.
 
-It starts the solver that `run.json` names, stamps every line it prints with the host's monotonic clock on receipt,
-keeps the limits, and leaves no process behind. Its standard input is a pipe from the runner: when it closes, or has a
-byte, the run ends. Its standard output is the ending, as one JSON line. It imports the standard library and msgspec
-alone, so that it starts fast and has little that can break.
+It starts the solver that `run.json` names, stamps every line of its output with the host's monotonic clock on receipt,
+enforces the limits, and leaves no process behind. Its standard input is a pipe from the runner: when it closes or has a
+byte, the run ends. Its standard output is the ending, as one JSON line. It imports only the standard library and
+msgspec, so that it starts fast and has little that can break.
 """
 
 import contextlib
@@ -30,19 +30,19 @@ from gapline.process.recorder import Recorder
 PIPE_SIZE = 1 << 20
 CONTROL = 0
 WATCH_EVERY = 0.1
-# An hour of alarms: how late they come tells how late stamps are.
+# An hour of alarms: their delay shows how late stamps are.
 LATENESS_KEPT = 36_000
 DRAIN = 4 * PIPE_SIZE
-# Where the system allows it the supervisor goes first, so that a stamp does not wait for others' work; its solver has
-# the priority that the runner was given.
+# Where the system allows it, the supervisor raises its priority, so that stamps do not wait for other processes; its
+# solver keeps the priority of the runner.
 PRIORITY = -10
-# Signals by which a run is ended from outside.
+# Signals that end a run from outside.
 STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 SIGNAL_WITHIN = 0.1
 
 
 class Supervisor:
-    """One run from start to end; `run` returns its ending."""
+    """Supervise one run from start to end; `run` returns its ending."""
 
     def __init__(self, directory: Path, order: Order) -> None:
         self._order = order
@@ -60,15 +60,15 @@ class Supervisor:
         self._lateness: deque[float] = deque(maxlen=LATENESS_KEPT)
         self._done = threading.Event()
         self._poll = select.poll()
-        # Raises where the journal cannot even be begun: then there is no attempt to speak of.
+        # Raises if the journal cannot be created: then there is no attempt.
         self._recorder = Recorder(directory, order.caps, msgspec.json.encode(order), self._wake)
 
     def run(self) -> Ending:
-        """Run the solver to its end and return how that was."""
+        """Run the solver to its end and return its ending."""
         order = self._order
         for number in STOPS:
             signal.signal(number, lambda *_: self._stop("interrupted"))
-        # Comes when we go on after somebody stopped us: what was printed meanwhile has late stamps.
+        # Arrives when we continue after being stopped: output from that time has late stamps.
         signal.signal(signal.SIGCONT, self._went_on)
         priority = _go_first()
         name = cgroup.group_name(self._directory)
@@ -76,7 +76,7 @@ class Supervisor:
         out, out_end = _pipe()
         err, err_end = _pipe()
         busy = busy_seconds(order.cpus)
-        # The clocks are read last before the solver starts: what we do before is not charged to it.
+        # The clocks are read last before the solver starts: our own preparations are not charged to it.
         self._started = datetime.datetime.now(datetime.UTC).isoformat()
         self._zero = time.monotonic_ns()
         try:
@@ -94,11 +94,11 @@ class Supervisor:
             self._recorder.start()
             return self._end("start", error=f"{order.argv[0]}: {error}")
         finally:
-            # Ours must go, or the end of the solver's output would never be seen.
+            # Close our copies, otherwise the end of the solver's output would never be seen.
             os.close(out_end)
             os.close(err_end)
         if self._group is not None and not self._group.has(solver.pid):
-            # Refused by the kernel: what it does not keep must not be said to be kept.
+            # The kernel refused: limits that it does not keep must not be reported as kept.
             self._group.remove()
             self._group = None
         self._recorder.start()
@@ -110,12 +110,12 @@ class Supervisor:
         stragglers = len({*tree.descendants(os.getpid()), *in_group} - {solver.pid})
         leftover, dead = tree.clear_tree()
         if self._group is not None:
-            # Dead ones included that somebody else took over: a process can leave the tree, not its group.
+            # Includes processes that another process adopted: they can leave the tree, but not their group.
             leftover += self._group.end(reap=True)
         status = dead.get(solver.pid) if status is None else status
         code = None if status is None else os.waitstatus_to_exitcode(status)
         solver.returncode = code if code is not None else -signal.SIGKILL
-        # After the tree is cleared: what the dead wrote last is still in the pipes.
+        # After the tree is cleared: the last output of dead processes is still in the pipes.
         self._drain(out, err)
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu_time = used.ru_utime + used.ru_stime
@@ -123,7 +123,7 @@ class Supervisor:
         if self._group is not None:
             if self._group.ran_out_of_memory() and cause in WHOLE_CAUSES:
                 cause = "memory"
-            # With files on tmpfs, which no process has mapped.
+            # Includes files on tmpfs that no process has mapped.
             peak = self._group.peak_memory() or peak
             self._group.remove()
         return self._end(
@@ -141,7 +141,7 @@ class Supervisor:
     def _follow(self, solver: int, out: int, err: int) -> tuple[int | None, str]:
         """Read, stamp and watch the clock until the solver ends or must end; return its status and the cause."""
         order, poll = self._order, self._poll
-        # A handle that becomes readable when the solver ends: no signal handler, no race with a reused number.
+        # A handle that becomes readable when the solver ends: no signal handler, no race with a reused process id.
         handle = os.pidfd_open(solver)
         for file in (out, err, CONTROL, self._asleep, handle):
             poll.register(file, select.POLLIN)
@@ -169,7 +169,7 @@ class Supervisor:
                     if not self._receive(file, is_output=file == out):
                         streams = streams - {file}
                         poll.unregister(file)
-                # After reading: what it printed last is taken before its end is.
+                # After reading, so that its last output is recorded before its end.
                 if handle in ready:
                     _, status = os.waitpid(solver, 0)
                     return status, self._cause_of_end(status, told=told)
@@ -183,9 +183,9 @@ class Supervisor:
             os.close(handle)
 
     def _cause_of_end(self, status: int, *, told: bool) -> str:
-        """Return why a solver that has ended did so: a signal that was for all of us is no end of its own."""
+        """Return why a solver ended: a signal that also reached us is not an end of its own."""
         if not told and os.WIFSIGNALED(status) and os.WTERMSIG(status) in STOPS:
-            # Whoever ends a whole job (a batch system, a shutdown) reaches the solver first now and then.
+            # If a whole job is ended (by a batch system or a shutdown), the signal may reach the solver first.
             self._done.wait(SIGNAL_WITHIN)
         return self._stop_cause or ("horizon" if told else "exit")
 
@@ -200,7 +200,7 @@ class Supervisor:
         return "horizon" if self._now() >= kill_at else None
 
     def _receive(self, file: int, *, is_output: bool) -> bool:
-        """Take what a pipe holds; return False when its writers are gone."""
+        """Read the content of a pipe; return False when its writers are gone."""
         data = _read(file, PIPE_SIZE)
         if data is None:
             return True
@@ -208,7 +208,7 @@ class Supervisor:
         return bool(data)
 
     def _drain(self, out: int, err: int) -> None:
-        """Take what stands in the pipes; bounded, as somebody outside the tree may hold an end and write on."""
+        """Read the rest of the pipes; bounded, as a process outside the tree may hold an end and keep writing."""
         for file in (out, err):
             taken = 0
             while taken < DRAIN and (data := _read(file, PIPE_SIZE)):
@@ -218,11 +218,11 @@ class Supervisor:
 
     @property
     def _kept(self) -> tuple[str, ...]:
-        """Which limits the kernel keeps."""
+        """The limits that the kernel keeps."""
         return () if self._group is None else self._group.kept
 
     def _watch(self) -> None:
-        """Look ten times a second at what the kernel does not keep: memory and cores of the tree."""
+        """Sample the limits that the kernel does not keep, ten times a second: memory and cores of the tree."""
         limit = None if self._order.memory is None else self._order.memory * 1_000_000
         pinned, weighed = bool(self._order.cpus) and "cores" not in self._kept, "memory" not in self._kept
         while True:
@@ -232,7 +232,7 @@ class Supervisor:
             self._lateness.append(time.monotonic() - alarm)
             if not pinned and not weighed:
                 continue
-            # Our own tree alone: a look must not take longer for what else runs on the machine.
+            # Only our own tree: a sample must not take longer because of other processes on the machine.
             alive = tree.family(os.getpid())
             if pinned:
                 self._unpinned += tree.restore_cores(alive, self._order.cpus)
@@ -240,7 +240,7 @@ class Supervisor:
                 self._watch_memory(alive, limit)
 
     def _watch_memory(self, alive: list[int], limit: int | None) -> None:
-        """Sample the memory of the tree; shared pages are told apart only where the plain sum is over the limit."""
+        """Sample the memory of the tree; shared pages are counted once only if the plain sum is over the limit."""
         used = tree.resident_memory(alive)
         if limit is not None and used > limit:
             used = tree.proportional_memory(alive)
@@ -249,7 +249,7 @@ class Supervisor:
                 self._wake()
         self._peak_memory = max(self._peak_memory, used)
         grown = tree.shared_memory() - self._shared_before
-        # What the run has mapped is in its memory already; looked up only where it would change the answer.
+        # Memory that the run has mapped is counted already; looked up only where it would change the answer.
         if grown > self._shared_memory:
             self._shared_memory = max(self._shared_memory, grown - tree.mapped_shared_memory(alive))
 
@@ -273,7 +273,7 @@ class Supervisor:
                 ending.cause, ending.error = "infrastructure", recorder.error.strerror or str(recorder.error)
             return ending
 
-        # Twice: the journal's line is written after the logs were closed, and the answer may tell of that very write.
+        # Called twice: the journal's line is written after the logs are closed, and the answer includes that write.
         recorder.close(lambda: msgspec.json.encode(complete()))
         return complete()
 
@@ -302,19 +302,19 @@ class Supervisor:
 def _prepare_solver(cpus: list[int], priority: int, group: cgroup.Group | None) -> None:
     tree.die_with_parent()
     if group is not None:
-        # First: a group with other cores would undo what is set after it.
+        # First: a group with other cores would undo the affinity set below.
         group.join()
     os.setpriority(os.PRIO_PROCESS, 0, priority)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if cpus:
         os.sched_setaffinity(0, cpus)
-    # When memory runs out the kernel should take the solver, whose death is a result, not its supervisor.
+    # When memory runs out, the kernel should kill the solver, whose death is a result, not its supervisor.
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii")
 
 
 def _go_first() -> int:
-    """Raise our priority where that is allowed; return the one we had."""
+    """Raise our priority if permitted; return the previous one."""
     before = os.getpriority(os.PRIO_PROCESS, 0)
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, before + PRIORITY)
@@ -347,7 +347,7 @@ def _signal_name(number: int) -> str:
 
 def main(directory: Path) -> int:
     """Supervise the attempt in a directory; print its ending."""
-    # The recorder's and the watcher's work must not hold up a stamp.
+    # Short intervals: recorder and watcher threads must not delay a stamp.
     sys.setswitchinterval(0.0005)
     tree.become_subreaper()
     order = read_order(directory)
@@ -360,7 +360,7 @@ def main(directory: Path) -> int:
     with contextlib.suppress(BrokenPipeError):
         sys.stdout.buffer.write(msgspec.json.encode(ending) + b"\n")
         sys.stdout.buffer.flush()
-    # No finalisers: a thread may still sleep in a wait, and a closed pipe must not turn into a message.
+    # No finalisers: a thread may still wait, and a closed pipe must not cause a message.
     os._exit(0)
 
 

@@ -1,4 +1,4 @@
-"""The processes of a run: everything that descends from its supervisor, however often it forked."""
+"""The processes of a run: all descendants of its supervisor, however often they forked."""
 
 import contextlib
 import ctypes
@@ -17,7 +17,7 @@ _PROC = Path("/proc")
 
 
 def become_subreaper() -> None:
-    """Make orphans among our descendants our children, so that none can leave the tree."""
+    """Adopt orphans among our descendants, so that none can leave the tree."""
     if _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         error = ctypes.get_errno()
         raise OSError(error, f"prctl(PR_SET_CHILD_SUBREAPER): {os.strerror(error)}")
@@ -33,10 +33,10 @@ def _process_names() -> list[str]:
 
 
 def family(ancestor: int) -> list[int]:
-    """Return the living descendants of a process by its own branches alone, whatever else runs on the machine.
+    """Return the living descendants of a process by walking its own branches only, independent of other processes.
 
-    For samples: where processes come and go meanwhile the kernel may skip one, which the next look finds. Whoever must
-    not miss any takes `descendants`, and so does this where the kernel lists no children.
+    For samples: while processes come and go, the kernel may skip one, which the next sample finds. To miss none, use
+    `descendants`, which is also the fallback if the kernel does not list children.
     """
     if not _lists_children():
         return descendants(ancestor)
@@ -46,7 +46,7 @@ def family(ancestor: int) -> list[int]:
         below = _children(frontier.pop())
         frontier += below
         found += below
-    # A zombie is a link of the tree and has neither memory nor cores.
+    # A zombie is a link of the tree, but has neither memory nor cores.
     return [pid for pid in found if process_state(pid) not in ("Z", "")]
 
 
@@ -56,7 +56,7 @@ def _lists_children() -> bool:
 
 
 def _children(pid: int) -> list[int]:
-    """Return the children of a process: those of each of its threads."""
+    """Return the children of a process, of all its threads."""
     found: list[int] = []
     with contextlib.suppress(OSError):
         for thread in (_PROC / str(pid) / "task").iterdir():
@@ -66,16 +66,16 @@ def _children(pid: int) -> list[int]:
 
 
 def descendants(ancestor: int, *, without: Collection[int] = ()) -> list[int]:
-    """Return the living descendants of a process, zombies left out, and those processes with all below them.
+    """Return the living descendants of a process, excluding zombies and the subtrees of the processes in `without`.
 
-    All processes of the machine are looked at, as only that misses none.
+    Reads all processes of the machine, because no other way misses none.
     """
     children: dict[int, list[int]] = {}
     for entry in _process_names():
         with contextlib.suppress(OSError):
-            # Behind the last bracket: a program's name may hold brackets and spaces itself.
+            # After the last bracket: the name of a program may contain brackets and spaces.
             fields = (_PROC / entry / "stat").read_bytes().rpartition(b") ")[2].split()
-            # A zombie stays in the table as a link: its children hang below it until they are handed on.
+            # A zombie stays in the table as a link: its children are below it until another process adopts them.
             children.setdefault(int(fields[1]), []).append(int(entry) if fields[0] != b"Z" else -int(entry))
     found: list[int] = []
     frontier = [ancestor]
@@ -87,7 +87,7 @@ def descendants(ancestor: int, *, without: Collection[int] = ()) -> list[int]:
 
 
 def process_state(pid: int) -> str:
-    """Return the state of a process as the kernel names it ("R", "S", "T" stopped, "Z" …), "" when it is gone."""
+    """Return the state of a process in the kernel's notation ("R", "S", "T" stopped, "Z" …); "" if it is gone."""
     try:
         return (_PROC / str(pid) / "stat").read_bytes().rpartition(b") ")[2][:1].decode()
     except OSError:
@@ -95,10 +95,10 @@ def process_state(pid: int) -> str:
 
 
 def open_by(path: Path) -> list[int]:
-    """Return the other processes of ours on this machine that have a file open."""
+    """Return our other processes on this machine that have a file open."""
     wanted, found = str(path.resolve()), []
     for name in _process_names():
-        # Those of other users cannot be looked into.
+        # Processes of other users cannot be read.
         with contextlib.suppress(OSError):
             if any(_target(file) == wanted for file in (_PROC / name / "fd").iterdir()):
                 found.append(int(name))
@@ -113,14 +113,14 @@ def _target(file: Path) -> str:
 
 
 def signal_all(pids: list[int], number: signal.Signals) -> None:
-    """Send a signal to each process that is still there."""
+    """Send a signal to each process that still exists."""
     for pid in pids:
         with contextlib.suppress(OSError):
             os.kill(pid, number)
 
 
 def reap() -> dict[int, int]:
-    """Collect dead children: their wait status by process id."""
+    """Reap dead children; return their wait status by process id."""
     found: dict[int, int] = {}
     with contextlib.suppress(ChildProcessError):
         while True:
@@ -132,7 +132,7 @@ def reap() -> dict[int, int]:
 
 
 def clear_tree(*, patience: float = 10.0, without: Collection[int] = ()) -> tuple[int, dict[int, int]]:
-    """Kill our descendants; return how many are left after `patience` seconds (must be none), and who died how."""
+    """Kill our descendants; return how many survive `patience` seconds (must be none), and the status of the dead."""
     me = os.getpid()
     deadline = time.monotonic() + patience
     pause = 0.0005
@@ -140,9 +140,9 @@ def clear_tree(*, patience: float = 10.0, without: Collection[int] = ()) -> tupl
     while alive := descendants(me, without=without):
         if time.monotonic() > deadline:
             return len(alive), dead
-        # Stopped first, so that a process that forks faster than we walk cannot outrun the walk.
+        # Stopped first: otherwise a process that forks faster than we walk could outrun the walk.
         signal_all(alive, signal.SIGSTOP)
-        # Walked again: what was forked between the walk and the stop is killed too.
+        # Walked again, to also kill processes forked between the walk and the stop.
         signal_all(descendants(me, without=without), signal.SIGKILL)
         time.sleep(pause)
         pause = min(0.05, pause * 2)
@@ -151,7 +151,7 @@ def clear_tree(*, patience: float = 10.0, without: Collection[int] = ()) -> tupl
 
 
 def resident_memory(pids: list[int]) -> int:
-    """Return the sum of resident bytes; pages that several processes share count several times."""
+    """Return the sum of resident bytes; shared pages are counted once per process."""
     total = 0
     for pid in pids:
         with contextlib.suppress(OSError, IndexError, ValueError):
@@ -172,7 +172,7 @@ def proportional_memory(pids: list[int]) -> int:
 
 
 def shared_memory() -> int:
-    """Return the bytes that the whole machine has in files on tmpfs, in memfds and in other shared memory."""
+    """Return the bytes of files on tmpfs, memfds and other shared memory on the whole machine."""
     with contextlib.suppress(OSError, IndexError, ValueError):
         for line in (_PROC / "meminfo").read_bytes().splitlines():
             if line.startswith(b"Shmem:"):
@@ -181,7 +181,7 @@ def shared_memory() -> int:
 
 
 def mapped_shared_memory(pids: list[int]) -> int:
-    """Return the bytes of shared memory that processes have mapped: those count as theirs already."""
+    """Return the bytes of shared memory that processes have mapped, which count as theirs already."""
     total = 0
     for pid in pids:
         with contextlib.suppress(OSError, IndexError, ValueError):
@@ -205,7 +205,7 @@ def restore_cores(pids: list[int], cpus: Collection[int]) -> int:
 
 
 def strays(variable: str, value: str) -> list[int]:
-    """Return the processes whose environment has the variable at that value: a run's, though its supervisor is dead."""
+    """Return the processes with this environment variable at this value: those of a run with a dead supervisor."""
     entry = f"{variable}={value}".encode()
     found = []
     for name in _process_names():

@@ -1,1 +1,1 @@
-"""A contract in, journals out: plan, process control, solver adapters, resume."""
+"""Run the cells of a contract and write their journals, with checks and resume."""

@@ -1,4 +1,4 @@
-"""Run a study: its cells in order, those that another runner holds, and other names of the same directory."""
+"""Run the cells of a study in order, and wait for cells of other runners."""
 
 import hashlib
 import os
@@ -47,7 +47,7 @@ from gapline.solvers import arms_lack, simplified_arms, solver_identity
 
 
 def is_utf8(path: Path) -> bool:
-    """Say whether a path is text."""
+    """Whether a path can be encoded in UTF-8."""
     try:
         str(path).encode("utf-8")
     except UnicodeEncodeError:
@@ -56,9 +56,10 @@ def is_utf8(path: Path) -> bool:
 
 
 def utf8_alias(study: Path, *, on: str | None = None) -> Path:
-    """Return a path to the study that is UTF-8: a link in a temporary folder of this machine.
+    """Return a UTF-8 path to the study: a link in a temporary folder of this machine.
 
-    It is the same each time, since what is run is part of the conditions of a run, and stays for other runners.
+    The path is the same each time, because the path of a program is part of the conditions of a run. It is kept for
+    other runners.
     """
     hint = "rename the folder"
     if on is not None and not on.startswith("local"):
@@ -69,7 +70,7 @@ def utf8_alias(study: Path, *, on: str | None = None) -> Path:
         raise UsageError(f"{study}: expected a path in UTF-8, or a temporary folder with one", hint=hint)
     folder.mkdir(mode=0o700, exist_ok=True)
     facts = folder.lstat()
-    # In a folder that all can write to, somebody else may have made it first.
+    # In a folder that all users can write to, another user may have created it first.
     if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.getuid() or facts.st_mode & 0o022:
         raise UsageError(f"{folder}: expected a folder that only its owner can write to", hint="remove it")
     alias = folder / "study"
@@ -93,10 +94,10 @@ def run_and_wait(
     stopping: Callable[[], bool],
     say: Callable[[str], None],
 ) -> Iterator[tuple[Cell, CellResult]]:
-    """Run cells; wait for those that others have, and run what they leave undone.
+    """Run cells, then wait for cells that other runners work on and run those that stay unfinished.
 
-    A run of another takes its horizon, its grace and some seconds more. What is held longer than that comes back as
-    "busy", with the holder's name.
+    Another runner needs the horizon, the grace and some more seconds for a run. A cell that is held longer comes back
+    as "busy", with the name of the holder.
     """
     while True:
         held: list[Cell] = []
@@ -115,7 +116,7 @@ def run_and_wait(
 def _one_is_free(
     cells: list[Cell], settings: RunSettings, *, stopping: Callable[[], bool], say: Callable[[str], None]
 ) -> bool:
-    """Wait until one of the cells is free; False when that takes too long, or once `stopping` says so."""
+    """Wait until one of the cells is free; False if that takes too long or `stopping` returns True."""
     directories = [cell.directory(settings.study) for cell in cells]
     longest = max(cell.horizon for cell in cells) + settings.grace + settings.kill_after + CLEAR_WITHIN
     start = time.monotonic()
@@ -128,20 +129,20 @@ def _one_is_free(
             told = True
             say(f"waiting for {listing((describe_claim(cell, settings) for cell in cells), most=3)}")
         for directory in directories:
-            # A supervisor whose runner died ends by itself, unless it was stopped.
+            # A supervisor whose runner died ends by itself, unless it is stopped.
             wake_orphans(directory, kill=waited > CLEAR_WITHIN)
         time.sleep(LOOK_AT_HELD_EVERY)
     return True
 
 
 def describe_claim(cell: Cell, settings: RunSettings) -> str:
-    """Say which cell it is and who has it."""
+    """Return the key of a cell and who holds it."""
     return f"{cell.key}: held by {holder(cell.directory(settings.study))}"
 
 
 @dataclass(slots=True)
 class RunReport:
-    """What a call of the runner did; `interrupted` is "SIGINT" or "SIGTERM" when somebody stopped it."""
+    """The result of one call of the runner; `interrupted` is "SIGINT" or "SIGTERM" if it was interrupted."""
 
     study: Path
     planned: int
@@ -158,22 +159,22 @@ class RunReport:
 
     @property
     def done(self) -> int:
-        """Cells with a whole attempt, of this call or an earlier one."""
+        """Cells with a whole attempt, from this call or an earlier one."""
         return self.before + self.outcomes["done"] + self.outcomes["skipped"]
 
     @property
     def busy(self) -> int:
-        """Cells that another runner has, or what is left of one, and that it did not give back in time."""
+        """Cells that another runner, or a remaining process of one, did not release in time."""
         return self.outcomes["busy"]
 
     @property
     def left(self) -> int:
-        """Cells that nobody has made a whole attempt at, or is making."""
+        """Cells without a whole attempt that no other runner holds."""
         return self.planned - self.done - self.busy
 
     @property
     def infrastructure(self) -> str | None:
-        """The first failure that was the machine's, not a solver's."""
+        """The first failure caused by the machine instead of a solver."""
         return next((result.problems[0] for result in self.results if result.outcome == "infrastructure"), None)
 
     @property
@@ -183,19 +184,19 @@ class RunReport:
 
     @property
     def resume(self) -> str:
-        """The command that goes on, with the options of this call."""
+        """The command that resumes the study with the options of this call."""
         return resume_command(self.study, self.options)
 
 
 def resume_command(study: Path, options: Iterable[str] | None = None, *more: str) -> str:
-    """Return the command that goes on with a study, by default with the options of the call that was the last."""
+    """Return the command that resumes a study, by default with the options of the last call."""
     given = list(read_options(study) if options is None else options)
     words = ["gapline", "run", str(study), *given, *(word for word in more if word not in given)]
     return " ".join(map(shlex.quote, words))
 
 
 def read_options(study: Path) -> list[str]:
-    """Return the options under which a study was last run; none where nobody knows."""
+    """Return the options of the last call of the runner; empty if they are unknown."""
     try:
         return msgspec.json.decode(read_regular(study / JOURNALS / OPTIONS_FILE), type=list[str])
     except (OSError, msgspec.MsgspecError):
@@ -203,7 +204,7 @@ def read_options(study: Path) -> list[str]:
 
 
 def _options(choices: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the choices of a call as `gapline run` takes them."""
+    """Return the choices of a call as options of `gapline run`."""
     valued = {"--jobs": choices["jobs"], "--on": choices["on"], "--order-seed": choices["order_seed"]}
     flags = {
         "--rerun-noisy": choices["rerun_noisy"], "--no-check": not choices["check"], "--no-pin": not choices["pin"],
@@ -231,26 +232,26 @@ def run_study(
     study_dir
         The study directory with its `study.toml`.
     jobs
-        Runs at a time; as many as there are cores for when left out.
+        Number of runs at a time; by default, as many as the cores allow.
     on
-        Where cells run: `local:N`, `dask:ADDRESS`, `slurm`, `oar`; this machine when left out.
+        Where to run cells: `local:N`, `dask:ADDRESS`, `slurm`, `oar`; by default, on this machine.
     check
-        Judge the candidates of each run in the slot it leaves; else `gapline check` does it later.
+        Check the candidates of each run on the cores that it used; if False, `gapline check` does it later.
     pin
-        Keep each run on its own cores.
+        Pin each run to its own cores.
     order_seed
-        Seed of the random order of cells; it follows from the study's name when left out, and is recorded.
+        Seed of the random order of cells; by default, derived from the study's name. It is recorded.
     rerun_noisy
-        Make another attempt at runs that others disturbed; it counts if it is undisturbed, and both are kept.
+        Repeat runs that other processes disturbed; a repetition counts if it is undisturbed, and both are kept.
     progress
-        Where to show how far it is.
+        Display of the progress.
     executor
-        Where cells run, instead of `on`: threads of this process do the waiting. It is not shut down.
+        Executor of the cells, instead of `on`; its threads only wait. It is not shut down.
 
     Raises
     ------
     EnvironmentLacksError
-        When a solver or the checker is missing: found out before anything is run.
+        If a solver or the checker is missing; this is checked before any run.
     """
     place = read_place(on, jobs=jobs)
     choices: dict[str, Any] = {
@@ -271,7 +272,7 @@ def run_study(
     order_seed = default_order_seed(contract) if order_seed is None else order_seed
     resolved = {arm.name: resolve_program(arm, study) for arm in contract.arms}
     planned = [replace(cell, arm=resolved[cell.arm.name]) for cell in Plan.of(contract).cells]
-    # In a random order, so that a drift of the machine over the day does not fall on one arm.
+    # In random order, so that a drift of the machine over the day does not affect one arm only.
     cells = shuffle_cells(planned, order_seed)
     if lacking := arms_lack({cell.arm.name: cell.arm for cell in cells}.values(), study):
         hint = "nothing was run; install what is missing, or drop the arm"
@@ -279,9 +280,9 @@ def run_study(
     judge = _check_settings(study, contract) if check else None
     settings = RunSettings.of(study, contract, judge, order_seed=order_seed, rerun_noisy=rerun_noisy)
     with open_index(study) as index:
-        # Whole cells go through the runner as well when their candidates wait for a verdict.
+        # Whole cells go through the runner too if their candidates wait for a verdict.
         todo = [cell for cell in cells if state_for_runner(cell, settings, index) is not CellState.DONE]
-    # Before the first solver starts: what is declared later can never pass for what was declared beforehand.
+    # Registered before the first solver starts, so that a later declaration cannot pass for an earlier one.
     solvers = {arm.name: solver_identity(arm) for arm in contract.arms}
     register_plan(study, declare(study, contract, checker=judge.label if judge else None, solvers=solvers))
     arms, instances = {cell.arm.name: cell.arm for cell in todo}, {cell.instance.path: cell for cell in todo}
@@ -292,7 +293,7 @@ def run_study(
     )
     report = RunReport(Path(study_dir), planned=len(cells), before=len(cells) - len(todo), options=options)
     clear_heartbeats(study)
-    # For `gapline status`, which tells how to go on when this call has ended in whatever way.
+    # For `gapline status`, which prints the command that resumes the study however this call ends.
     write_atomically(study / JOURNALS / OPTIONS_FILE, lambda stream: stream.write(msgspec.json.encode(options)))
     control = Control()
     progress = progress or Progress()
@@ -319,7 +320,7 @@ def _run_todo(
     progress: Progress,
     report: RunReport,
 ) -> None:
-    """Run cells where they are to run, and rebuild the campaign of what there is then."""
+    """Run cells in their place, then rebuild the campaign."""
     run = partial(
         run_cells,
         executor=ready.executor,
@@ -334,18 +335,18 @@ def _run_todo(
             if result.outcome == "infrastructure":
                 control.kill("infrastructure")
     except IntegrityError:
-        # A program or an instance is another one by now: what was run before stays, and is shown.
+        # A program or an instance has changed: the earlier runs stay and are shown.
         rebuild_campaign(settings.study)
         raise
     if report.infrastructure is None:
-        # On a full disk the campaign of the last call is worth more than half of a new one.
+        # On a full disk, the complete campaign of the last call is worth more than half of a new one.
         report.campaign = rebuild_campaign(settings.study)
     if report.left == 0:
         ready.clear()
 
 
 def _under_own_name(report: RunReport, study: Path, alias: Path) -> RunReport:
-    """Let a report name the study where it lies, not the other way to it under which it was run."""
+    """Replace the alias in a report by the study's own path."""
     results = [
         replace(one, problems=tuple(text.replace(str(alias), str(study)) for text in one.problems))
         for one in report.results
@@ -367,8 +368,8 @@ def _check_settings(study: Path, contract: Contract) -> CheckSettings | None:
 
 @contextmanager
 def _signals(control: Control, progress: Progress, report: RunReport) -> Iterator[None]:
-    """First Ctrl-C: launch no more. Second Ctrl-C, or SIGTERM: end the solvers. Data is kept either way."""
-    # Python lets only the main thread set handlers; as a library we may be called from another one.
+    """First Ctrl-C: start no more runs. Second Ctrl-C, or SIGTERM: end the solvers. Data is kept in both cases."""
+    # Python allows only the main thread to set handlers; as a library, we may be called from another one.
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -377,7 +378,7 @@ def _signals(control: Control, progress: Progress, report: RunReport) -> Iterato
         try:
             progress.say(text)
         except RuntimeError:
-            # The signal came in the middle of a write to the same stream, which cannot be entered again.
+            # The signal came during a write to the same stream, which is not reentrant.
             os.write(2, f"{text}\n".encode())
 
     def handle(number: int, _frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""Run one cell: claim it, make an attempt under a supervisor, check what came out of it in the slot it leaves."""
+"""Run one cell: claim it, make an attempt under a supervisor, and check its candidates on the same cores."""
 
 import contextlib
 import hashlib
@@ -33,20 +33,20 @@ from gapline.run.claim import claim, new_attempt
 from gapline.run.program_changes import InstanceLostError, digest_of, program_digests, refuse_changed
 from gapline.solvers import command_line, model_of
 
-# Of the fields of an arm: where it runs and what it is given is said of each cell.
+# The fields of an arm that define it; threads, memory and the like are stated for each cell.
 _MAKES_THE_ARM = {"name", "solver", "options", "tier", "command", "format"}
 ATTEMPT_VARIABLE = "GAPLINE_ATTEMPT"
 KILL_AFTER = 1.0
-# A supervisor whose worker died has cleared its tree by then, or the machine is gone.
+# By then, a supervisor whose worker died has ended its processes, unless the machine is gone.
 CLEAR_WITHIN = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """What all cells of a campaign have in common.
+    """The settings that all cells of a campaign share.
 
-    `programs` (by arm) and `instances` (by path) are digests of what was there when the campaign began. `protocol` is
-    what the contract says of the timing and no run can show: the charged work, the granularity, the class of machine.
+    `programs` (by arm) and `instances` (by path) are digests from the start of the campaign. `protocol` is what the
+    contract says of the timing but no run can show: the charged work, the granularity, the class of machine.
     """
 
     study: Path
@@ -63,7 +63,7 @@ class RunSettings:
 
     @classmethod
     def of(cls, study: Path, contract: Contract, check: CheckSettings | None, **choices: Any) -> "RunSettings":
-        """Take the settings from the contract of a study; `choices` are those that it does not declare."""
+        """Return the settings of a contract; `choices` are those that it does not declare."""
         time, validation = contract.time, contract.objective.validation
         protocol = {"charged": time.charged, "granularity": time.granularity, "machine_class": time.machine}
         stated = {name: words for name, words in protocol.items() if words}
@@ -72,11 +72,11 @@ class RunSettings:
 
 @dataclass(frozen=True, slots=True)
 class CellResult:
-    """What became of a cell in this call of the runner.
+    """The result of a cell in this call of the runner.
 
-    `outcome` is "done" (a whole attempt was made), "skipped" (there was one), "busy" (another runner has it, or what is
-    left of one), "interrupted" (the attempt was cut short: it will be made again), "left" (not begun, as the runner was
-    stopping or the instance is gone) or "infrastructure" (disk full and the like).
+    `outcome` is "done" (a whole attempt was made), "skipped" (there was one), "busy" (another runner, or a remaining
+    process of one, holds it), "interrupted" (the attempt was cut short and will be repeated), "left" (not begun, as
+    the runner was stopping or the instance is gone) or "infrastructure" (disk full and the like).
     """
 
     key: RunKey
@@ -98,10 +98,10 @@ def run_cell(
     runner: str | None = None,
     held: Sequence[int] = (),
 ) -> CellResult:
-    """Make an attempt at a cell that has no whole one yet, and check its candidates.
+    """Make an attempt at a cell without a whole one, and check its candidates.
 
-    `runner` names the campaign where cells run on other machines: a claim that a lost worker of the same campaign left
-    behind is waited for. `held` are files that the supervisor keeps open as long as it lives: locks on cores.
+    `runner` names the campaign if cells run on other machines: the claim of a lost worker of the same campaign is
+    waited for. `held` are files that the supervisor keeps open as long as it lives, such as locks on cores.
     """
     directory = cell.directory(settings.study)
     patience = cell.horizon + settings.grace + settings.kill_after + CLEAR_WITHIN if runner else 0.0
@@ -125,17 +125,17 @@ def run_cell(
                 instances=settings.instances,
                 elsewhere=runner is not None,
             )
-            # A machine that was killed with its supervisors may have left a process of an earlier attempt.
+            # If the machine's supervisors were killed, processes of an earlier attempt may still run.
             for earlier in record.attempts:
                 _end_strays(earlier.path.parent)
             attempt = new_attempt(directory)
             order = make_order(cell, settings, slot, attempt)
             write_atomically(attempt / ORDER_FILE, lambda stream: stream.write(order_text(order)))
-            # The supervisor inherits the claim: should we die, the cell stays taken until it has cleared its tree.
+            # The supervisor inherits the claim: if we die, the cell stays claimed until all its processes have ended.
             ending = _supervise(attempt, control, (claimed, *held))
             return _result(cell, attempt, order, ending, lambda: _check(attempt, settings, slot, control))
     except InstanceLostError as error:
-        # Nothing is wrong with the machine: the runs on other instances go on.
+        # The machine is fine: runs on other instances continue.
         return CellResult(cell.key, "left", RunStatus.LOST, problems=(f"{cell.key}: {error}",))
     except OSError as error:
         return CellResult(cell.key, "infrastructure", RunStatus.LOST, problems=(f"{cell.key}: {error}",))
@@ -184,14 +184,14 @@ def _result(
 
 
 def _end_strays(attempt: Path) -> int:
-    """End what a dead supervisor left, known by its group or its environment; return how many processes that were."""
+    """End the processes of a dead supervisor, found by group or environment; return their number."""
     left = strays(ATTEMPT_VARIABLE, str(attempt))
     signal_all(left, signal.SIGKILL)
     return len(left) + end_group(attempt)
 
 
 def _check(run: Journal | Path, settings: RunSettings, slot: Slot, control: Control) -> tuple[list[str], int]:
-    """Judge a run, whose journal is read here where it is given as the directory of the attempt."""
+    """Check a run; a path is that of the attempt, whose journal is read here."""
     if settings.check is None:
         return [], 0
     journal = read_journal(run) if isinstance(run, Path) else run
@@ -200,7 +200,7 @@ def _check(run: Journal | Path, settings: RunSettings, slot: Slot, control: Cont
 
 
 def _supervise(attempt: Path, control: Control, held: tuple[int, ...]) -> Ending | Loss:
-    """Start a supervisor, wait for it, and return its ending, or what is known of its death."""
+    """Start a supervisor, wait for it, and return its ending, or the facts about its death."""
     supervisor = start_supervisor(attempt, held)
     control.add(supervisor)
     try:
@@ -212,13 +212,13 @@ def _supervise(attempt: Path, control: Control, held: tuple[int, ...]) -> Ending
         return msgspec.json.decode(answer, type=Ending)
     with contextlib.suppress(msgspec.MsgspecError):
         return msgspec.json.decode(answer, type=Loss)
-    # Whoever kills the nursery too can hide a process from us, unless it is in a group of the kernel.
+    # If the nursery was killed too, a process can hide from us, unless it is in a control group.
     hidden = "" if known_base() is not None else "; a process that hides may be left"
     return Loss(f"and the nursery with it{hidden}", 0, 0)
 
 
 def make_order(cell: Cell, settings: RunSettings, slot: Slot, attempt: Path) -> Order:
-    """Write down what the supervisor of an attempt is to do."""
+    """Return the order for the supervisor of an attempt."""
     path = (settings.study / cell.instance.path).absolute()
     return Order(
         arm=cell.arm.name,
@@ -253,7 +253,7 @@ def make_order(cell: Cell, settings: RunSettings, slot: Slot, attempt: Path) -> 
 
 
 def _carried(cell: Cell, settings: RunSettings) -> dict[str, str | int | float | bool | None]:
-    """Return the columns of the runs table that are known beforehand; each option of the arm is one."""
+    """Return the columns of the runs table that are known before the run, including one for each option of the arm."""
     carried: dict[str, str | int | float | bool | None] = {
         "tier": cell.arm.tier,
         "solver": cell.arm.solver,
@@ -268,7 +268,7 @@ def _carried(cell: Cell, settings: RunSettings) -> dict[str, str | int | float |
     if model := model_of(cell.arm, cell.instance.path):
         carried["simplified_model"] = model
     for name, value in cell.arm.options.items():
-        # An option that is called like a column of ours keeps both, under another name.
+        # An option with the name of one of our columns gets another name, so that both are kept.
         taken = name in carried or name in RUNS or name in CARRIED or name in (LADDER, LADDER_STEP)
         column = f"option_{name}" if taken else name
         carried[column] = msgspec.json.encode(value).decode() if isinstance(value, list) else value
@@ -277,7 +277,7 @@ def _carried(cell: Cell, settings: RunSettings) -> dict[str, str | int | float |
 
 def condition(cell: Cell, settings: RunSettings, instance_digest: object = None) -> str:
     """Return the digest of what makes two attempts at a cell comparable."""
-    # What may differ between two attempts is left out on purpose: cores, load, order of the cells, checker.
+    # Facts that may differ between two attempts are left out on purpose: cores, load, order of the cells, checker.
     facts = [
         cell.arm.model_dump(include=_MAKES_THE_ARM),
         cell.horizon,
@@ -291,10 +291,10 @@ def condition(cell: Cell, settings: RunSettings, instance_digest: object = None)
 
 
 def refuse_other_condition(cell: Cell, settings: RunSettings, order: Order) -> None:
-    """Refuse to go on with a cell that was begun under another contract."""
+    """Raise an error if a cell was begun under another contract."""
     if order.condition == condition(cell, settings):
         return
-    # Other bytes with the same problem in them are the instance that was solved; scoring says that they changed.
+    # A changed file with the same problem still is the instance that was solved; scoring reports the change.
     same = order.carried.get("problem_digest") == digest_of(settings.study / cell.instance.path, of=problem_digest_of)
     if same and order.condition == condition(cell, settings, order.carried.get("instance_digest")):
         return

@@ -60,7 +60,7 @@ class CheckerAnswer(msgspec.Struct, omit_defaults=True):
 
 
 class CheckerIdentity(msgspec.Struct, omit_defaults=True):
-    """Who checks; or why nobody can."""
+    """The checker's name and version, or the reason why it cannot check."""
 
     name: str = ""
     version: str = ""
@@ -69,15 +69,15 @@ class CheckerIdentity(msgspec.Struct, omit_defaults=True):
 
 
 def main(name: str, instance: str) -> None:
-    """Answer until the questions end."""
+    """Answer questions from standard input until it ends."""
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
-    # From here on a `print` of the checker, or of a C library below it, cannot get between the answers.
+    # From here on, a `print` of the checker, or of a C library that it uses, cannot mix with the answers.
     os.dup2(2, 1)
     from gapline.checkers import CheckerFailure, load_checker
     from gapline.errors import GaplineError
     from gapline.process.tree import die_with_parent
 
-    # A checker that hangs would not see that its questions have ended.
+    # A checker that hangs would not notice the end of its questions.
     die_with_parent()
     try:
         checker = load_checker(name)
@@ -93,10 +93,10 @@ def main(name: str, instance: str) -> None:
             verdict = checker.check(instance, msgspec.json.decode(question.solution))
             answer = CheckerAnswer(question.seq, verdict.valid, verdict.objective, verdict.reason or None)
         except CheckerFailure as error:
-            # With what its program said: our standard error is kept by whoever asks.
+            # The traceback shows the output of the checker's program; the parent process keeps our standard error.
             traceback.print_exc()
             answer = CheckerAnswer(question.seq, failure=str(error))
-        # A checker is somebody's code: whatever it raises is its failure on this candidate, not ours.
+        # A checker is foreign code: any exception is its failure on this candidate, not ours.
         except Exception as error:
             traceback.print_exc()
             answer = CheckerAnswer(question.seq, failure=f"{type(error).__name__}: {error}")
@@ -107,17 +107,17 @@ if __name__ == "__main__":
     main(sys.argv[1], sys.argv[2])
 
 
-# Longer than a checker that drives a program of its own waits for it.
+# Longer than a checker waits for a program of its own.
 PATIENCE = 75.0
 MOST_FAILURES = 3
-# Cells of one task, and tasks for each worker: enough of them that none waits long for the last.
+# Most cells per task, and tasks per worker: small enough tasks that no worker waits long for the last one.
 _MOST_AT_ONCE = 64
 _TASKS_EACH = 4
 
 
 @dataclass(frozen=True, slots=True)
 class CheckSettings:
-    """Which checker judges; `patience` is how many seconds one candidate may take."""
+    """The checker and its options; `patience` is how many seconds one candidate may take."""
 
     checker: str
     name: str
@@ -127,17 +127,17 @@ class CheckSettings:
 
     @property
     def label(self) -> str:
-        """Name and version, as in the head of its verdicts."""
+        """Name and version, as in the head of its verdict files."""
         return f"{self.name} {self.version}"
 
     def wrote(self, head: VerdictsHead) -> bool:
-        """Whether verdicts are of this checker: another one may call itself by the same name and version."""
+        """Whether verdicts come from this checker: another one may have the same name and version."""
         return head.label == self.label and head.given in (None, self.checker)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What checking a run gave; `fresh` is False where the verdicts were there already."""
+    """The result of checking a run; `fresh` is False if the verdicts existed already."""
 
     key: RunKey
     candidates: int
@@ -156,7 +156,7 @@ class CheckerProcess:
     """A checker in its own process."""
 
     def __init__(self, study: Path, checker: str, instance: Path, cpus: Sequence[int]) -> None:
-        # -P: the study directory is not on Python's path. A checker that is a module of the study is found by its name.
+        # -P: the study directory is not on Python's path. A checker in a module of the study is found by its name.
         command = [sys.executable, "-P", "-m", "gapline.run.check_run", checker, str(instance)]
         self._child = LineProcess(command, cwd=study)
         if cpus:
@@ -170,7 +170,7 @@ class CheckerProcess:
         self._child.end()
 
     def identity(self, patience: float) -> CheckerIdentity:
-        """Return who checks."""
+        """Return the checker's name and version."""
         return self._exchange(None, CheckerIdentity, patience)
 
     def ask(self, sequence: int, solution: bytes, patience: float) -> CheckerAnswer:
@@ -189,7 +189,7 @@ class CheckerProcess:
             raise CheckerDied(f"checker: expected an answer, got {error}{self._child.last_error_line()}") from error
 
     def errors(self) -> str:
-        """Return the end of what the checker said on its standard error."""
+        """Return the end of the checker's standard error."""
         return self._child.errors()
 
 
@@ -201,7 +201,7 @@ def identify_checker(study: Path, checker: str, *, again: bool = False) -> Check
         except CheckerDied as error:
             raise EnvironmentLacksError(f"{checker}: {error}") from error
     if identity.failure is not None:
-        # The error crossed a pipe as text; here it becomes the exception that it was, with its exit code.
+        # The error crossed a pipe as text: restore the exception class from its exit code.
         message, _, hint = identity.failure.partition("\nHint: ")
         kinds: dict[int, type[GaplineError]] = {2: UsageError, 3: EnvironmentLacksError}
         raise kinds.get(identity.exit_code, GaplineError)(message, hint=hint or None)
@@ -216,9 +216,10 @@ def check_attempt(
     cpus: Sequence[int] = (),
     stopping: Callable[[], bool] = lambda: False,
 ) -> CheckResult:
-    """Judge every candidate of a journal, unless that checker version did so already, and store the verdicts.
+    """Check every candidate of a journal, unless that checker version did so already, and store the verdicts.
 
-    One on which the checker fails, or that is left once `stopping` says so, stays unchecked: the next call asks again.
+    A candidate on which the checker fails, or that is left when `stopping` returns True, stays unchecked: the next call
+    asks again.
     """
     order = journal.order
     assert order is not None
@@ -251,10 +252,10 @@ def judge_candidates(
     cpus: Sequence[int] = (),
     stopping: Callable[[], bool] = lambda: False,
 ) -> tuple[list[StoredVerdict], list[str], str | None]:
-    """Ask a checker about the candidates of a journal at some places, and store nothing.
+    """Ask a checker about the candidates of a journal at some places, without storing the verdicts.
 
-    Returns the verdicts, the problems, and the end of what the checker said on its standard error; None there where it
-    was not asked, as the instance is not the one that was solved.
+    Returns the verdicts, the problems, and the end of the checker's standard error; the latter is None if the checker
+    was not asked because the instance has changed.
     """
     order = journal.order
     assert order is not None
@@ -263,7 +264,7 @@ def judge_candidates(
     found = file_digest(path) if path.is_file() else "no file"
     stated = order.carried.get("instance_digest")
     problem = order.carried.get("problem_digest")
-    # A verdict on another problem under the same name would be none on this run; other bytes may hold the same one.
+    # A verdict on another problem of the same name is not one on this run; a changed file may hold the same problem.
     if found != stated and not (problem is not None and path.is_file() and problem == problem_digest_of(path)):
         wrong = f"{key}: expected the instance that was solved, {stated}, got {found} at {order.instance_path}"
         return [], [wrong], None
@@ -280,14 +281,14 @@ def _ask_all(
     key: RunKey,
     stopping: Callable[[], bool],
 ) -> tuple[list[StoredVerdict], list[str], str]:
-    """Ask a checker about each candidate; start it anew after a crash, give up after several in a row.
+    """Ask a checker about each candidate; restart it after a crash, give up after several crashes in a row.
 
-    Returns the verdicts, the problems, and the end of what the checker said on its standard error.
+    Returns the verdicts, the problems, and the end of the checker's standard error.
     """
     verdicts: list[StoredVerdict] = []
     errors = ""
     problems: list[str] = []
-    # Solvers repeat themselves; equal solutions get equal verdicts.
+    # Solvers repeat solutions; equal solutions get equal verdicts.
     known: dict[bytes, CheckerAnswer] = {}
     # Reversed, so that the next one is popped from the end.
     events, asked = candidates
@@ -308,7 +309,7 @@ def _ask_all(
                     answer = known.get(digest) or process.ask(sequence, solution, settings.patience)
                     known[digest] = answer
                     left.pop()
-                    # In a row: one bad candidate among many must not end the checking of the rest.
+                    # Counted in a row: one bad candidate among many must not end the check of the others.
                     failures = 0
                     if answer.failure is not None:
                         problems.append(f"{key}: event {sequence} is unchecked: {answer.failure}")
@@ -324,7 +325,7 @@ def _ask_all(
 
 
 def _keep_errors(path: Path, errors: str) -> None:
-    """Keep what a checker that failed said; that of an earlier one that failed goes once it does not."""
+    """Keep the errors of a checker that failed; delete those of an earlier check if there are none."""
     if not errors:
         path.unlink(missing_ok=True)
         return
@@ -346,21 +347,21 @@ def check_study(
     say: Callable[[str], None] = lambda _text: None,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> list[CheckResult]:
-    """Judge the candidates of every run of a study and rebuild its campaign.
+    """Check the candidates of every run of a study and rebuild its campaign.
 
     Parameters
     ----------
     study_dir
         The study directory.
     again
-        Judge anew what the same checker version has judged before.
+        Check again what the same checker version has checked before.
     checker
-        Another checker than the contract's; verdicts of two checkers, or two versions, are kept apart, and the
-        campaign holds those of the contract's.
+        Checker to use instead of the contract's; verdicts of two checkers, or two versions, are stored separately, and
+        the campaign contains those of the contract's checker.
     on
-        Where candidates are judged: `local:N`, `dask:ADDRESS`, `slurm`, `oar`; in this process when left out.
+        Where to check candidates: `local:N`, `dask:ADDRESS`, `slurm`, `oar`; by default, in this process.
     say, progress
-        Are told of lost workers, and how many runs are done of how many.
+        Called with messages on lost workers, and with the number of runs done and their total.
     """
     from gapline.executors.place import read_place
     from gapline.executors.tasks import open_workers
@@ -385,8 +386,8 @@ def check_study(
 
 
 def _check_cell(study: Path, cell: Path, settings: CheckSettings, index: Index) -> CheckResult | None:
-    """Judge the run of a cell, if it has one; its journals are let go of before the next cell is looked at."""
-    # Whatever is known of them: here every journal is verified, also against damage that shows in no time stamp.
+    """Check the run of a cell, if it has one; its journals are released before the next cell is read."""
+    # Even if the index has them: a check verifies every journal, also against damage that changes no time stamp.
     record = CellRecord(cell, [index.read_anew(attempt).outcome for attempt in attempts_of(cell)])
     journal = None if record.is_copy else record.counting
     return check_attempt(study, journal, settings) if isinstance(journal, Journal) else None
@@ -400,7 +401,7 @@ def _check_apart(
     where: AbstractContextManager[Workers],
     progress: Callable[[int, int], None],
 ) -> list[CheckResult | None]:
-    """Judge the runs of cells on workers; what was judged stays, whatever becomes of the rest."""
+    """Check the runs of cells on workers; finished checks are kept whatever happens to the others."""
     found: dict[int, list[CheckResult | None]] = {}
     done = 0
     with where as workers:
@@ -419,7 +420,7 @@ def _check_apart(
 def check_cells(
     study: Path, names: Sequence[str], settings: CheckSettings
 ) -> tuple[list[CheckResult | None], dict[bytes, bytes]]:
-    """Judge the runs of some cells, on a worker; return the results, and what the index of the study is to know."""
+    """Check the runs of some cells on a worker; return the results and the new lines for the index of the study."""
     index = Index(study, apart=True)
     results = [_check_cell(study, study / JOURNALS / name, settings, index) for name in names]
     return results, index.learned()

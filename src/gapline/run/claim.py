@@ -1,4 +1,4 @@
-"""Who works on a cell: an exclusive claim, and attempts that are never overwritten."""
+"""Exclusive claims on cells, and attempts that are never overwritten."""
 
 import contextlib
 import fcntl
@@ -25,11 +25,12 @@ LOOK_EVERY = 0.05
 def claim(
     cell: Path, *, runner: str | None = None, patience: float = 0.0, stopping: Callable[[], bool] = lambda: False
 ) -> Iterator[int | None]:
-    """Claim a cell; yields the open file that holds the claim, or None when somebody else has it.
+    """Claim a cell; yield the open file that holds the claim, or None if another process holds it.
 
-    It is a lock that the supervisor inherits: no crash can leave it behind. A lost worker's of `runner` is waited for.
+    The claim is a lock that the supervisor inherits, so that no crash can leave it behind. The claim of a lost worker
+    of the campaign `runner` is waited for.
     """
-    # The directory first: the lock is on a file in it, and two runners may make it at once.
+    # The lock is on a file in the directory, which two runners may create at once.
     cell.mkdir(parents=True, exist_ok=True)
     file = open_lock(cell / CLAIM_FILE)
     try:
@@ -39,10 +40,10 @@ def claim(
             if time.monotonic() >= deadline or stopping() or claimant.runner != runner:
                 yield None
                 return
-            # Polled: flock has no time-out, and the lock's owner may be on another machine.
+            # Polled: flock has no timeout, and the owner of the lock may be on another machine.
             time.sleep(LOOK_EVERY)
         with contextlib.suppress(OSError):
-            # For people who look: the lock is what counts.
+            # For human readers: only the lock counts.
             os.ftruncate(file, 0)
             me = Claimant(platform.node(), os.getpid(), began(os.getpid()), runner)
             os.pwrite(file, msgspec.json.encode(me), 0)
@@ -52,20 +53,20 @@ def claim(
 
 
 def is_claimed(cell: Path) -> bool:
-    """Say whether somebody works on the cell at this moment."""
+    """Whether a process holds the claim on a cell right now."""
     try:
         file = os.open(cell / CLAIM_FILE, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return False
     try:
-        # Shared: two who look at once must not take each other for a worker.
+        # A shared lock: two observers must not take each other for a runner.
         return not lock_now(file, fcntl.LOCK_SH)
     finally:
         os.close(file)
 
 
 def holder(cell: Path) -> str:
-    """Say in a few words who has claimed a cell."""
+    """Describe in a few words who has claimed a cell."""
     claimant = read_claimant(cell) or Claimant()
     who = f"process {claimant.process or '?'} on {claimant.host or 'an unknown host'}"
     if claimant.is_alive is not False:
@@ -78,7 +79,7 @@ def holder(cell: Path) -> str:
 
 
 def wake_orphans(cell: Path, *, kill: bool) -> None:
-    """Let stopped processes of a dead runner of this machine go on, so that they end; or end them."""
+    """Continue the stopped processes of a dead local runner, so that they end; with `kill`, kill them all."""
     claimant = read_claimant(cell)
     if claimant is None or claimant.is_alive is not False:
         return
@@ -93,6 +94,6 @@ def new_attempt(cell: Path) -> Path:
     """Create the directory of the next attempt."""
     number = 1 + max(map(attempt_number, attempts_of(cell)), default=0)
     attempt = cell / f"attempt-{number:03d}"
-    # Not exist_ok: an attempt is never entered twice, whoever else believes to hold the claim.
+    # Not exist_ok: no attempt is entered twice, even if another process believes it holds the claim.
     attempt.mkdir()
     return attempt

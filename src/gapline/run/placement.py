@@ -1,4 +1,4 @@
-"""The cells of a campaign on this machine or on others: the place that `--on` names, opened as an executor of runs."""
+"""Open the place that `--on` names as an executor of runs, on this machine or on others."""
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadyPlace:
-    """An open place: `width` says how many cells it takes at a time, as it stands now.
+    """An open place; `width` returns how many cells it currently takes at a time.
 
-    Where cells wait in a queue, `standing` says how many of them run. `clear` removes what was kept in case of trouble.
+    If cells wait in a queue, `standing` returns how many of them run. `clear` removes files that were kept for the case
+    of a failure.
     """
 
     executor: Executor
@@ -53,16 +54,16 @@ def open_place(
     executor: Executor | None = None,
     say: Callable[[str], None] = lambda _text: None,
 ) -> Iterator[ReadyPlace]:
-    """Open a place for the time of a campaign; a given `executor` stands for the threads of a local one.
+    """Open a place for a campaign; a given `executor` replaces the threads of a local place.
 
-    `say` shows what there is to tell of a queue.
+    `say` prints messages on the queue.
     """
     if place.kind == "local":
         slots = local_slots(cells, place.jobs)
         told: list[str] = []
 
         def say_once(text: str) -> None:
-            # Each cell waits for itself; one line is enough for all.
+            # Each cell waits for itself; one message is enough for all.
             if not told:
                 told.append(text)
                 say(text)
@@ -70,7 +71,7 @@ def open_place(
         with _local(executor, slots, control) as threads:
             yield ReadyPlace(threads, LocalRunner(settings, control, pin, say_once), lambda: slots)
         return
-    # Names this campaign: a claim that a lost worker of it left behind is waited for, another's is not.
+    # The name of this campaign: a claim of one of its lost workers is waited for, a claim of another campaign is not.
     runner = uuid.uuid4().hex[:12]
     run_one = WorkerRunner(settings, runner, pin)
     if place.kind == "dask":
@@ -95,7 +96,7 @@ def open_place(
             settings.study,
             runner,
             seconds=seconds,
-            # One kind of job for all: as large as the largest run needs.
+            # All jobs are of one size: that of the largest run.
             threads=max((cell.threads for cell in cells), default=1),
             memory=max((cell.memory for cell in cells if cell.memory is not None), default=None),
             options=place.options,
@@ -109,9 +110,9 @@ def open_place(
 
 
 def local_slots(cells: Sequence[Cell], jobs: int | None) -> int:
-    """Return how many runs there may be at a time on this machine; each waits for the cores that it needs."""
+    """Return how many runs this machine takes at a time; each run waits for the cores that it needs."""
     widths = [cell.threads for cell in cells] or [1]
-    # Refuses what could never run, before anything does.
+    # Raises an error for runs that need more cores than there are, before any run starts.
     make_slots(cores(), width=max(widths))
     return len(make_slots(cores(), width=min(widths), count=jobs))
 
@@ -122,7 +123,7 @@ def _local(executor: Executor | None, slots: int, control: Control) -> Iterator[
     try:
         yield executor or own  # type: ignore[misc]
     finally:
-        # An exception must not leave solvers behind a runner that is gone.
+        # After an exception, no solver must outlive its runner.
         control.kill("end")
         if own is not None:
             own.shutdown(wait=True, cancel_futures=True)
@@ -130,7 +131,7 @@ def _local(executor: Executor | None, slots: int, control: Control) -> Iterator[
 
 @dataclass(frozen=True, slots=True)
 class LocalRunner:
-    """Runs a cell on cores of this machine that no other run has, whichever runner or study it belongs to."""
+    """Run a cell on cores of this machine that no other run uses, of any runner or study."""
 
     settings: RunSettings
     control: Control
@@ -138,7 +139,7 @@ class LocalRunner:
     say: Callable[[str], None] = lambda _text: None
 
     def __call__(self, cell: Cell) -> CellResult:
-        """Wait for cores, run the cell on them."""
+        """Wait for cores and run the cell on them."""
         with lease_cores(cell.threads, stopping=lambda: self.control.stopping, say=self.say) as lease:
             if lease is None:
                 return CellResult(cell.key, "left")
@@ -154,7 +155,7 @@ def run_cells(
     stopping: Callable[[], bool],
     width: Callable[[], int] | None = None,
 ) -> Iterator[tuple[Cell, CellResult]]:
-    """Yield cells as they come back, as `run_tasks` does; one that is given up has a result that says why."""
+    """Yield results as they arrive, like `run_tasks`; the result of a cell that was given up states the reason."""
     for number, result in run_tasks(cells, executor, run_one, stopping=stopping, give_up=_given_up, width=width):
         yield cells[number], result
 
@@ -168,17 +169,17 @@ def _given_up(cell: Cell, error: Unfinished) -> CellResult:
 
 @dataclass(frozen=True, slots=True)
 class WorkerRunner:
-    """Runs a cell on whatever machine it is called, on cores that no other run of ours has there."""
+    """Run a cell on the machine that calls it, on cores that no other run of ours uses there."""
 
     settings: RunSettings
     runner: str
     pin: bool = True
 
     def __call__(self, cell: Cell) -> CellResult:
-        """Wait for cores, run the cell on them."""
+        """Wait for cores and run the cell on them."""
         control = Control()
         study = self.settings.study
-        # The runner has made it before: where it is missing, the directory is another machine's.
+        # The runner has created it: if it is missing, this is not the shared directory.
         if not (study / JOURNALS).is_dir():
             problem = f"{cell.key}: expected the study directory {study} on the worker, got none"
             return CellResult(cell.key, "infrastructure", problems=(problem,))
@@ -191,13 +192,13 @@ class WorkerRunner:
             slot, held = lease
             result = run_cell(cell, self.settings, slot if self.pin else (), control, runner=self.runner, held=held)
         if result.outcome == "interrupted" and not result.problems and not control.stopping:
-            # Not by the runner: a batch system that takes the machine away ends the supervisor by a signal.
+            # Not ended by the runner: a batch system that takes the machine away ends the supervisor by a signal.
             raise WorkerLostError(f"{cell.key}: the run was ended from outside")
         return result
 
 
 def worker_problems(study: Path, runner: str, digest: str, version: str, arms: list[Arm]) -> list[str]:
-    """Say what a worker lacks: the shared directory, the same gapline, the solvers. Called on the worker."""
+    """Return what a worker lacks: the shared directory, the same gapline, the solvers. Called on the worker."""
     found = []
     if not heartbeat_file(study, runner).is_file() or file_digest(study / CONTRACT_FILE) != digest:
         found.append(f"expected the study directory {study}, shared with the runner, got none or another one")

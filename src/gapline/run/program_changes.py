@@ -1,4 +1,4 @@
-"""Programs and instances that must stay what they were while a campaign runs."""
+"""Detect programs and instances that change while a campaign runs."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -15,13 +15,13 @@ from gapline.solvers import program_files, solver_identity
 
 
 class InstanceLostError(TraceError):
-    """The file of an instance cannot be read any more."""
+    """The file of an instance can no longer be read."""
 
 
 def program_digests(arm: Arm, study: Path) -> dict[str, str]:
-    """Return what an arm runs as it stands now: digests of its files by their path, the version of its package.
+    """Return the programs of an arm: digests of its files by path, and the version of its package.
 
-    Files that those load in turn are not looked for.
+    Files that the programs load in turn are not included.
     """
     found = {}
     for path in program_files(arm, study):
@@ -36,7 +36,7 @@ def program_digests(arm: Arm, study: Path) -> dict[str, str]:
 
 
 def instance_digests(cell: Cell, study: Path) -> tuple[str, str]:
-    """Return the digest of the instance file of a cell, and that of the problem in it."""
+    """Return the digest of a cell's instance file, and that of the problem in it."""
     path = study / cell.instance.path
     return digest_of(path), digest_of(path, of=problem_digest_of)
 
@@ -49,9 +49,9 @@ def refuse_changed(
     instances: Mapping[str, tuple[str, str]],
     elsewhere: bool = False,
 ) -> None:
-    """Refuse to start a run whose program or instance is no longer what the campaign began with.
+    """Raise an error if the program or the instance of a run has changed since the campaign began.
 
-    On another machine (`elsewhere`) a file outside the study may be another one from the start, and is not looked at.
+    On another machine (`elsewhere`), files outside the study may differ from the start and are not compared.
     """
     now = program_digests(cell.arm, study)
     for name, before in programs.get(cell.arm.name, {}).items():
@@ -60,7 +60,7 @@ def refuse_changed(
         _refuse(cell, f"program {name}", before, now.get(name, "gone"))
     before, problem = instances.get(cell.instance.path, ("", ""))
     found, same = instance_digests(cell, study)
-    # Other bytes with the same problem in them are the same instance; scoring says that they changed.
+    # A changed file with the same problem is the same instance; scoring reports the change.
     if before and same != problem:
         _refuse(cell, f"instance {cell.instance.path}", before, found)
 
@@ -83,7 +83,7 @@ def digest_of(path: Path, of: Callable[[Path], str] = file_digest) -> str:
         raise InstanceLostError(f"{path}: expected the instance, got {reason_of(error)}") from error
 
 
-# More than a study has instances: one less, and cells that come in turns would have each read every time.
+# More than a study has instances: with a smaller cache, cells in rotating order would read every file each time.
 @lru_cache(maxsize=1 << 18)
 def _digest_at(path: Path, of: Callable[[Path], str], _version: tuple[int, ...]) -> str:
     return of(path)

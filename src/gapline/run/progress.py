@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 
 class Progress:
-    """What a campaign tells while it runs; this one is silent, for use as a library."""
+    """Display of a running campaign; this base class is silent, for use as a library."""
 
     def start(self, cells: Sequence[Cell], *, done: int, slots: int, standing: "Asked" = None) -> None:
-        """Take note of what is to be done: the cells at hand, those done before, how many run at a time.
+        """Start the display: the cells to run, the number done before, and how many run at a time.
 
-        Where they wait in a queue, `slots` is how many may be in it and `standing` tells how many of them run.
+        For a queue, `slots` is how many jobs may be in it, and `standing` returns how many of them run.
         """
 
     def advance(self, cell: Cell, result: CellResult) -> None:
-        """Take note of a cell that came back."""
+        """Show the result of a cell."""
 
     def say(self, message: str) -> None:
         """Show a message without disturbing the display."""
@@ -36,7 +36,7 @@ class Progress:
 
 
 def describe(result: CellResult) -> str:
-    """Return one line on a result."""
+    """Return a line that describes a result."""
     name = printable(result.key)
     if result.outcome == "done":
         unchecked = f", {result.unchecked} unchecked" if result.unchecked else ""
@@ -56,19 +56,19 @@ class PlainProgress(Progress):
         self._stream = sys.stderr if stream is None else stream
 
     def start(self, cells: Sequence[Cell], *, done: int, slots: int, standing: "Asked" = None) -> None:
-        """Remember the work."""
+        """Print and remember the amount of work."""
         self._total, self._count = len(cells), 0
         self._seconds, self._slots = sum(cell.horizon for cell in cells), slots
         self._standing = standing
         self.say(f"{len(cells)} runs to make, {done} made before, {_at_a_time(slots, standing)}")
 
     def advance(self, cell: Cell, result: CellResult) -> None:
-        """Print the cell."""
+        """Print a line for the cell."""
         self._count += 1
-        # By horizons and not by the pace so far: solvers that stop early would promise too much.
+        # By horizons, not by the pace so far: after solvers that stop early, the pace would be too optimistic.
         self._seconds = max(0.0, self._seconds - cell.horizon)
-        # The last ones do not spread over all slots: a run takes its horizon however many cores stand idle.
-        # What may be in a queue says nothing about how fast it goes: what runs does.
+        # The last runs cannot spread over all slots: a run takes its horizon even if other cores are idle.
+        # For a queue, the number of running jobs decides, not the number that may be in it.
         now = None if self._standing is None else self._standing()
         width = self._slots if now is None else max(1, now.running)
         left = max(self._seconds / width, cell.horizon if self._count < self._total else 0.0)
@@ -88,7 +88,7 @@ class BarProgress(Progress):
         from rich.progress import Progress as Bar
         from rich.table import Column
 
-        # The names give way on a narrow terminal, not the time left.
+        # On a narrow terminal, the names are cut, not the time left.
         last = TextColumn("{task.fields[last]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
         eta = TimeRemainingColumn(table_column=Column(no_wrap=True, min_width=7))
         columns = (BarColumn(bar_width=20), MofNCompleteColumn(table_column=Column(no_wrap=True)), eta, last)
@@ -113,18 +113,18 @@ class BarProgress(Progress):
         self._bar.console.print(message, markup=False, highlight=False)
 
     def stop(self) -> None:
-        """Leave the bar as it stands."""
+        """Stop the display and leave the bar on the screen."""
         self._bar.stop()
 
 
 def progress_for_terminal() -> Progress:
-    """Return a bar where somebody watches, lines where the output goes into a log."""
+    """Return a bar for a terminal, and lines for a log."""
     return BarProgress() if sys.stderr.isatty() else PlainProgress()
 
 
 @contextmanager
 def task_progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show how many tasks are done of how many: a bar where somebody watches, a line for every tenth in a log."""
+    """Show how many tasks are done: a bar on a terminal, a line for every tenth in a log."""
     if not sys.stderr.isatty():
         yield _TenthByTenth(what)
         return
@@ -139,12 +139,12 @@ def task_progress(what: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def phase_progress() -> Iterator[Callable[[str, int, int], None]]:
-    """Show how far each of several things is that are done one after the other, by its name."""
+    """Show the progress of several phases that run one after the other, by name."""
     with ExitStack() as shown:
         bars: dict[str, Callable[[int, int], None]] = {}
 
         def tell(what: str, done: int, whole: int) -> None:
-            # A bar at a time: what is counted next begins where the one before has ended.
+            # One bar at a time: a new phase begins after the previous one has ended.
             if what not in bars:
                 shown.close()
                 bars[what] = shown.enter_context(task_progress(what))
@@ -154,7 +154,7 @@ def phase_progress() -> Iterator[Callable[[str, int, int], None]]:
 
 
 class _TenthByTenth:
-    """Says how far it is, ten times at most."""
+    """Prints the progress at most ten times."""
 
     def __init__(self, what: str) -> None:
         self._what = what

@@ -1,4 +1,4 @@
-"""What is done and what is left of a study, as its journals tell."""
+"""Determine from the journals of a study which cells are done and which are left."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ from gapline.solvers import simplified_arms
 
 
 def state_for_runner(cell: Cell, settings: RunSettings, index: Index) -> CellState:
-    """Say what is left to do for a cell, refusing one that was begun under another contract."""
+    """Return the state of a cell for the runner; raise an error if it was begun under another contract."""
     seen = [index.read(attempt) for attempt in attempts_of(cell.directory(settings.study))]
     record = CellRecord(cell.directory(settings.study), [one.outcome for one in seen])
     journal = record.counting
@@ -45,13 +45,13 @@ def state_for_runner(cell: Cell, settings: RunSettings, index: Index) -> CellSta
 
 @dataclass(slots=True)
 class StudyStatus:
-    """Cells of a study by how far they are.
+    """The cells of a study by state.
 
     Runs that wait for a verdict are not done. `failed` runs are done and ended badly; `superseded_because` counts the
-    attempts that do not count in cells that are done, and `changed` names the journals among them that were changed
-    after they were written. `left_behind` are processes that outlived the clearing of their run, `over_cap` events that
-    are not in the journals of runs; `strays` lie in the journal and are not ours. `models` are the simplified models
-    that arms solve, by arm. `notes` say what the contract changed after the first run.
+    attempts that do not count in cells that are done, and `changed` names those among them whose journal was changed
+    after it was written. `left_behind` counts processes that outlived the cleanup of their run, `over_cap` events that
+    are missing in the journals; `strays` are files in the journal that gapline did not write. `models` are the
+    simplified models that arms solve, by arm. `notes` list what changed in the contract after the first run.
     """
 
     study: Path
@@ -74,7 +74,7 @@ class StudyStatus:
 
     @property
     def superseded(self) -> int:
-        """Attempts in cells that are done, beside the ones that count."""
+        """Attempts that do not count, in cells that are done."""
         return self.superseded_because.total()
 
     @property
@@ -84,7 +84,7 @@ class StudyStatus:
 
 
 def study_status(study_dir: str | Path) -> StudyStatus:
-    """Read how far a study is, without touching anything but the index of its journals."""
+    """Read the status of a study, without writing anything but the index of its journals."""
     study = Path(study_dir)
     contract: Contract = load_contract(study)
     cells = Plan.of(contract).cells
@@ -106,10 +106,10 @@ def study_status(study_dir: str | Path) -> StudyStatus:
 def _look(
     cells: Iterable[Cell], status: StudyStatus, index: Index, judge: Judge | None, made_by: Counter[tuple[str, str]]
 ) -> Iterator[dict[str, Value]]:
-    """Look at each cell, and yield how the runs that count were measured: of 100,000 none stays in memory."""
+    """Add each cell to the status, and yield the fairness columns of counting runs one by one, to save memory."""
     for cell in cells:
         directory = cell.directory(status.study)
-        # Before reading: a journal that grows would look torn.
+        # Before reading: a growing journal would look torn.
         if is_claimed(directory):
             status.cells[CellState.RUNNING] += 1
             continue
@@ -119,7 +119,7 @@ def _look(
         stored = next((one.verdicts for one in seen if one.outcome is counting), [])
         state = cell_state(record, waits=counting is not None and waits_for_verdict(counting, stored, judge))
         status.cells[state] += 1
-        # What does not count beside a whole attempt is history, not a problem to act on.
+        # Next to a whole attempt, attempts that do not count are history, not problems to act on.
         status.superseded_because.update(record.superseded)
         for journal in record.attempts:
             status.left_behind += journal.left_behind
@@ -145,7 +145,7 @@ def _look(
 
 
 def _note_programs(cell: Cell, run: Outcome, status: StudyStatus, made_by: Counter[tuple[str, str]]) -> None:
-    """Count which versions made a run, and note the simplified model that its arm solves."""
+    """Count the program versions of a run, and note the simplified model that its arm solves."""
     if run.order is None:
         return
     if run.model and cell.arm.model != EXACT_MODEL:
@@ -156,6 +156,6 @@ def _note_programs(cell: Cell, run: Outcome, status: StudyStatus, made_by: Count
 
 
 def _copies(study: Path, planned: set[str], index: Index) -> list[str]:
-    """Return the directories, beside those of the plan, that hold copies of runs."""
+    """Return the directories outside the plan that hold copies of runs."""
     others = (index.read_cell(path) for path in folders_of(study) if path.name not in planned)
     return [str(record.directory.relative_to(study)) for record in others if record.is_copy]

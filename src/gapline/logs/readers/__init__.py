@@ -1,1 +1,1 @@
-"""One module per foreign format; each holds a `READER`."""
+"""One module per foreign format; each defines a `READER`."""

@@ -1,7 +1,7 @@
 """COCO's bbob logger: an `.info` index and its `.dat` and `.tdat` tables, in evaluations.
 
-The tables hold the value minus the optimum, so the reference of every run is 0 and a shift has to be declared before
-relative gaps mean anything. The reader states that reference and changes nothing.
+The tables contain the value minus the optimum, so the reference of every run is 0, and relative gaps are meaningful
+only after a shift is declared. The reader states that reference and changes nothing.
 """
 
 import re
@@ -19,23 +19,23 @@ SHIFT_NOTE = "COCO logs the value minus the optimum: the reference is 0, and a s
 LEFT_OUT_NOTE = "COCO's tables of restarts (.rdat) and of recommendations (.mdat) are no part of a trace: left out"
 _TABLE = re.compile(rb"% (?:f evaluations|function evaluation) \|")
 _TABLE_NAME = re.compile(r"_f([0-9]{1,6})(?:_i[0-9]{1,6})?_DIM([0-9]{1,6})", re.IGNORECASE)
-# The .dat has a row per target that was reached, the .tdat one per so many evaluations: both are the trace.
+# The .dat has a row per target that was reached, the .tdat one per number of evaluations: both belong to the trace.
 _OF_THE_TRACE = (".dat", ".tdat")
 _BESIDE_IT = (".rdat", ".mdat")
 
 
 def looks_like(_path: str, head: bytes) -> bool:
-    """Say whether a head is an index of the bbob logger, or one of its tables on its own."""
+    """Whether a head is an index of the bbob logger, or one of its tables alone."""
     return index_writer(head) == "coco" or _TABLE.match(head) is not None
 
 
 def is_companion(path: str, head: bytes) -> bool:
-    """Say whether a file is a table that an index names."""
+    """Whether a file is a table that an index names."""
     return path.lower().endswith((*_OF_THE_TRACE, *_BESIDE_IT)) and _TABLE.match(head) is not None
 
 
 def read(log: LogFile) -> Found:
-    """Read every run that an index names; a table that is given on its own is read without its index."""
+    """Read every run that an index names; a table given alone is read without its index."""
     found = Found()
     if _TABLE.match(log.head):
         _read_lone_table(log, found)
@@ -62,7 +62,7 @@ def _read_runs(log: LogFile, found: Found, block: IndexBlock, seen: dict[str, in
     function, dimension = facts.get("funcId", "?"), facts.get("DIM", "?")
     stem = str(PurePosixPath(table).with_suffix("")) if table else ""
     tables = []
-    # Where nobody knows the optimum, COCO subtracts a value that it calls Fref, which proves nothing.
+    # If the optimum is unknown, COCO subtracts a value that it calls Fref, which is not proven.
     certified = True
     for name in [stem + suffix for suffix in _OF_THE_TRACE if stem]:
         with log.companion(name) as opened:
@@ -71,7 +71,7 @@ def _read_runs(log: LogFile, found: Found, block: IndexBlock, seen: dict[str, in
                 tables.append(_read_table(opened, found, table, log.path))
                 if opened.cut:
                     found.refuse_cut(f"{log.path} ({name})")
-    # Asked for one by one, because a table that the index accounts for is not refused in a folder.
+    # A list, not a generator: every table has to be opened, otherwise a folder import would refuse it as unnamed.
     if any([_has_rows(log, stem + suffix) for suffix in _BESIDE_IT if stem]):  # noqa: C419
         found.notes.append(LEFT_OUT_NOTE)
     if not tables:
@@ -99,7 +99,7 @@ def _read_runs(log: LogFile, found: Found, block: IndexBlock, seen: dict[str, in
                 where=name,
             )
         )
-        # COCO names no seed: runs of one instance are numbered as they stand.
+        # COCO states no seed: runs of one instance are numbered in their order.
         seen[name] += 1
         if seen[name] == 1:
             source = f"COCO: value minus {'optimum' if certified else 'a reference value'}"
@@ -112,7 +112,7 @@ def _has_rows(log: LogFile, name: str) -> bool:
 
 
 def _read_table(table: LogFile, found: Found, name: str, index: str) -> list[EventList]:
-    """Return the events of every run of a table; a header opens the next run, and so do evaluations that restart."""
+    """Return the events of every run of a table; a new run begins at a header, or where evaluations restart."""
     runs: list[EventList] = []
     for number, line in table.lines():
         if line.startswith("%"):
@@ -126,7 +126,7 @@ def _read_table(table: LogFile, found: Found, name: str, index: str) -> list[Eve
         if len(cells) < 3:
             found.refuse(where, "evaluations and the best value in column 3", line)
             continue
-        # The first evaluation may stand twice, as a record and as a row of its own: only a fall back to 1 is a restart.
+        # The first evaluation may appear twice, as a record and as a row of its own: only a later 1 is a restart.
         if not runs or (cells[0] == "1" and runs[-1] and runs[-1][len(runs[-1]) - 1].time > 1):
             runs.append(EventList(found.problems))
         runs[-1].add(cells[0], cells[2], where=where)

@@ -25,7 +25,7 @@ _STATUS = dict.fromkeys(("OPTIMAL", "INFEASIBLE"), RunStatus.FINISHED) | {"MODEL
 
 
 class _Progress(NamedTuple):
-    """One line `#n` or `#Bound`; the meaning of its range waits until the sense is known."""
+    """A line `#n` or `#Bound`; its range can be interpreted only once the sense is known."""
 
     where: str
     is_bound: bool
@@ -63,7 +63,7 @@ def _read(log: LogFile) -> Found:
     """Read every solve of a CP-SAT log.
 
     A line `#n TIME best:Z next:[LO,HI]` is a candidate with its bound, the far end of the range; `#Bound` is a bound
-    alone. The summary's objective is one more candidate, at the stated wall time, where it is better than the last.
+    alone. The summary's objective is one more candidate, at the stated wall time, if it is better than the last.
     """
     found = Found()
     solves: list[_CpSatSolve] = []
@@ -76,7 +76,7 @@ def _read(log: LogFile) -> Found:
                 continue
             solves.append(_CpSatSolve())
         if number == lines.torn_at and _is_cut(solves[-1], line):
-            # `best:21` cut to `best:2` is another value, and a value that lost its range looks like a proven one.
+            # `best:21` cut to `best:2` is another value, and a value without its range looks like a proven one.
             found.refuse_torn(f"{log.path}:{number}", line)
             break
         _read_line(solves[-1], line, f"{log.path}:{number}")
@@ -92,7 +92,7 @@ def _read(log: LogFile) -> Found:
 
 
 def _is_cut(solve: _CpSatSolve, line: str) -> bool:
-    """Say whether a last line without a line end may lack a part of a number."""
+    """Whether a last line without a line end may lack a part of a number."""
     return (line.startswith("#") and not line.startswith("#Done")) or (solve.in_summary and not line[-1:].isalpha())
 
 
@@ -118,7 +118,7 @@ def _read_line(solve: _CpSatSolve, line: str, where: str) -> None:
         solve.in_summary = True
     elif solve.in_summary and ": " in line:
         name, _, value = line.partition(": ")
-        # The first word counts: what a program prints after the summary may look like more of it.
+        # The first occurrence counts: output of the program after the summary may look like more of it.
         solve.stated.setdefault(name[:40], value.strip()[:60])
 
 
@@ -134,11 +134,11 @@ def _read_event(solve: _CpSatSolve, kind: str, digits: str, unit: str, rest: str
     value = parse_number(best[1]) if best else None
     if value is not None:
         solve.bests.append(value)
-        # The next solution can only be better: above the best where it is maximised, below it where it is minimised.
+        # The next solution can only be better: above the best when maximising, below it when minimising.
         solve.up += low is not None and low > value
         solve.down += high is not None and high < value
     elif best and best[1] in ("inf", "-inf"):
-        # Before the first solution the best is the worst that there is.
+        # Before the first solution, the best is the worst possible value.
         solve.up += best[1] == "-inf"
         solve.down += best[1] == "inf"
     solve.progress.append(_Progress(where, kind == "Bound", time, best[1] if best else None, low, high))
@@ -160,7 +160,7 @@ def _finish(solve: _CpSatSolve, found: Found, log: LogFile, *, is_last: bool) ->
         found.notes.append(f"{log.path}: a satisfaction model has no objective; its solutions are counted as rejected")
     last, end, bound = (parse_number(solve.stated.get(name, "")) for name in ("objective", "walltime", "best_bound"))
     if end is not None:
-        # Found between the last progress line and the end: the end is the latest moment that it can be.
+        # Found between the last progress line and the end: use the end, its latest possible time.
         moment = max(end, solve.latest)
         best = (max if sense == "max" else min)(solve.bests, default=None)
         if last is not None and (best is None or (last > best if sense == "max" else last < best)):
@@ -169,7 +169,7 @@ def _finish(solve: _CpSatSolve, found: Found, log: LogFile, *, is_last: bool) ->
             events.add_bound(moment, bound)
     status = _status(solve, end, cut=log.cut and is_last)
     said = solve.stated.get("status", "").lower()
-    # A satisfaction model has nothing to be optimal in.
+    # A satisfaction model has no optimum to prove.
     proven = said in list(Proof) and status is RunStatus.FINISHED and (solve.has_objective or said != Proof.OPTIMAL)
     return FoundRun(
         **events.columns(),
@@ -202,7 +202,7 @@ def _status(solve: _CpSatSolve, end: float | None, *, cut: bool) -> str:
         return RunStatus.KILLED
     if stated in _STATUS:
         return _STATUS[stated]
-    # CP-SAT says FEASIBLE or UNKNOWN for every other end, and stops a little before its limit.
+    # CP-SAT says FEASIBLE or UNKNOWN for every other end, and stops slightly before its limit.
     stopped = solve.horizon is not None and end is not None and end >= 0.99 * solve.horizon
     return RunStatus.TIME_LIMIT if stopped else RunStatus.UNKNOWN
 

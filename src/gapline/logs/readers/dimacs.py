@@ -1,4 +1,4 @@
-"""The `.out` files of the DIMACS vehicle-routing controller: header, rows of decimals, its own integral."""
+"""The `.out` files of the DIMACS vehicle-routing controller: header, rows of decimals, and its own integral."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from gapline.logs.reader import Found, FoundRun, LogFile, Reader, SourceReferenc
 
 
 def parse_decimal_rows(block: bytes, *, columns: int, wanted: Sequence[int]) -> list[NDArray[np.float64]] | None:
-    r"""Read lines of unsigned decimals with one blank between them: some of the columns, or None where a line is odd.
+    r"""Read lines of unsigned decimals separated by one blank: some of the columns, or None if a line differs.
 
     >>> block = b"7735.6 0.167 0.165\n7700 1.5 1.4\n"
     >>> [column.tolist() for column in parse_decimal_rows(block, columns=3, wanted=[0, 2])]
@@ -24,8 +24,8 @@ def parse_decimal_rows(block: bytes, *, columns: int, wanted: Sequence[int]) -> 
     >>> parse_decimal_rows(b"7735,6 0.167 0.165\n", columns=3, wanted=[0]) is None
     True
     """
-    # Without digits and points the separators are left, in every line the same: then no line has too many cells, and
-    # where there are as many as lines can hold, none has too few.
+    # Without digits and points only the separators remain, the same in every line: then no line has too many cells, and
+    # if there are as many cells as the lines can hold, none has too few.
     shape = block.translate(None, b"0123456789.")
     line = shape[: shape.find(b"\n") + 1]
     rows, blanks = shape.count(b"\n"), line.removesuffix(b"\n").removesuffix(b"\r")
@@ -58,14 +58,14 @@ def _looks_like(_path: str, head: bytes) -> bool:
 
 @dataclass(slots=True)
 class _LogSection:
-    """One run of a file: the events of its rows, and its header lines, the integral line after its rows included."""
+    """One run of a file: the events of its rows, and its header lines, including the integral line after its rows."""
 
     events: EventList
     header: dict[str, tuple[int, str]] = field(default_factory=dict)
     has_table: bool = False
 
     def ends_before(self, name: str) -> bool:
-        """Say whether a header line belongs to the next run: after rows or after an integral, or an instance again."""
+        """Whether a header line belongs to the next run: after rows or an integral, or if it is a second instance."""
         if name == "primal integral":
             return False
         known = "primal integral" in self.header or (name == "instance" and name in self.header)
@@ -82,7 +82,7 @@ def _read(log: LogFile) -> Found:
 
 
 def _sections(log: LogFile, found: Found) -> Iterator[_LogSection]:
-    """Cut a file into runs, block by block."""
+    """Split a file into runs, block by block."""
     current, line, in_rows = _LogSection(EventList(found.problems)), 1, False
     for block in log.blocks():
         at = 0
@@ -100,7 +100,7 @@ def _sections(log: LogFile, found: Found) -> Iterator[_LogSection]:
                     if current.ends_before(name):
                         yield current
                         current = _LogSection(EventList(found.problems))
-                    # A number that the file's end cut short is not the number that was meant.
+                    # A number that was cut by the end of the file is another number.
                     if whole:
                         current.header[name] = (line + offset - 1, value.strip())
                 end = len(block) if table < 0 else block.find(b"\n", table) + 1 or len(block)
@@ -116,13 +116,13 @@ def _sections(log: LogFile, found: Found) -> Iterator[_LogSection]:
 
 
 def _header_lines(text: bytes, before_table: bool) -> Iterator[tuple[int, str, bool]]:
-    """Yield the lines with a colon, their numbers from 1, and whether they are whole."""
+    """Yield the lines with a colon, their numbers from 1, and whether they are complete."""
     torn = 0 if before_table else torn_line(text)
     return ((number, line, number != torn) for number, line in log_lines(text) if ":" in line)
 
 
 def _end_of_rows(block: bytes, at: int) -> int:
-    """Return where the rows end that begin at a place: where a header does, or with the block."""
+    """Return the end of the rows that begin at a place: the next header, or the end of the block."""
     if _AFTER_ROW.match(block, at):
         return at
     stop = _AFTER_ROWS.search(block, at)
@@ -160,16 +160,16 @@ def _read_section(section: _LogSection, path: str, found: Found) -> FoundRun:
 
 
 def _threshold(header: dict[str, tuple[int, str]], best_known: float) -> float:
-    """Return θ: 1.1, unless the base solution that the integral starts from says another one."""
+    """Return θ: 1.1, unless the base solution at which the integral starts gives another value."""
     base = parse_number(header.get("base solution", (0, ""))[1])
-    # The base is printed rounded: within that, it is 1.1 times the reference.
+    # The base is printed rounded: within that rounding, it is 1.1 times the reference.
     if base is None or abs(base - THRESHOLD * best_known) <= 0.0011 * max(1.0, best_known * 1e-6):
         return THRESHOLD
     return base / best_known
 
 
 def _read_rows(rows: bytes, events: EventList, first_line: int, path: str, found: Found) -> None:
-    # Plain rows, which almost all are, go in bulk; one odd cell sends the block to the careful way below.
+    # Plain rows, almost all of them, are read in bulk; an unusual cell sends the block to the slow path below.
     columns = parse_decimal_rows(rows, columns=3, wanted=[0, 2])
     if columns is not None and max(column.max() for column in columns) < EXACT:
         events.add_valid(columns[1], columns[0])

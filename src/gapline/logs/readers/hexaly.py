@@ -1,4 +1,4 @@
-"""The console log of Hexaly Optimizer and LocalSolver: whole seconds, the direction stands in the header."""
+"""The console log of Hexaly Optimizer and LocalSolver: whole seconds; the header states the direction."""
 
 import re
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ _PERFORMED = re.compile(r"\s*[0-9]+ iterations performed in ([0-9.]+) seconds", 
 _VERSION = re.compile(r"(Hexaly|LocalSolver)\b[^0-9\n]{0,40}([0-9][\w.-]{0,40}?)\.?(?:\s|$)", re.ASCII)
 _BANNER = re.compile(rb"^(?:Hexaly|LocalSolver)\b", re.M)
 _BOUND = re.compile(r"\s*bounds?\s*=\s*(\S+)\s*$")
-# An infeasible solution is the best that was found; an inconsistent model has none.
+# "Infeasible" describes the best solution found; "Inconsistent" says that the model has no solution.
 _CLAIMS = {"Optimal": Proof.OPTIMAL.value, "Inconsistent": Proof.INFEASIBLE.value}
 LEXICOGRAPHIC = "lexicographic objectives: the first two are kept as primary and secondary, the first as the objective"
 
@@ -32,7 +32,7 @@ def _looks_like(_path: str, head: bytes) -> bool:
 
 @dataclass(slots=True)
 class _HexalySolve:
-    """The solve that is being read: its header facts and its events."""
+    """The current solve: its header facts and its events."""
 
     events: EventList
     levels: Levels = field(default_factory=Levels)
@@ -47,7 +47,7 @@ class _HexalySolve:
     has_events: bool = False
 
     def note_header(self, text: str) -> None:
-        """Take the direction, the limits and the seed."""
+        """Read the direction, the limit and the seed from a line."""
         if match := _DIRECTION.match(text):
             self.started = True
             self.directions = [word[:3].lower() for word in match[1].split()]
@@ -57,7 +57,7 @@ class _HexalySolve:
             self.seed = int(match[1])
 
     def note_end(self, text: str) -> None:
-        """Take what stands after the search: how long it took, and the bound it proved."""
+        """Read the lines after the search: its duration, its claim, and the bound."""
         if match := _PERFORMED.match(text):
             self.ended, self.performed = True, parse_number(match[1])
         elif text.startswith(("Optimal solution", "Feasible solution", "Infeasible", "Inconsistent")):
@@ -76,7 +76,7 @@ def _read(log: LogFile) -> Found:
         where = f"{log.path}:{number}"
         if not banner and (match := _VERSION.match(text)):
             banner = {"solver": match[1].lower(), "solver_version": match[2]}
-        # A solve that was killed before its first row has a header and no more.
+        # A solve that was killed before its first row has only a header.
         is_over = solve.has_events or solve.ended or (solve.started and text.startswith("Model:"))
         if is_over and text.startswith(("Model:", "[objective direction")):
             _close(found, solve, log.path, banner)
@@ -102,7 +102,7 @@ def _read(log: LogFile) -> Found:
 
 def _add_event(solve: _HexalySolve, stamp: str, rest: str, where: str) -> None:
     solve.has_events = True
-    # The search has begun, and there is nothing to count yet.
+    # The search has begun, but there is no candidate yet.
     if rest.lower().startswith(("no feasible", "infeas", "n/a")):
         return
     cells = rest.split()
@@ -118,12 +118,12 @@ def _close(found: Found, solve: _HexalySolve, path: str, banner: dict[str, str])
             f"{path}: expected objectives of one direction, got {' and '.join(sorted(directions))}",
             hint="a lexicographic mix has no single objective: export the traces as CSV with a declared one",
         )
-    # A row shows the best so far: with displays every ten seconds it may be that much older than its stamp.
+    # A row shows the best so far: with displays every ten seconds, it may be that much older than its stamp.
     steps = (after - before for before, after in pairwise(solve.events.values("time")))
     widest = max((step for step in steps if step > 1), default=1.0)
     if solve.bound is not None and solve.performed is not None:
         solve.events.add_bound(solve.performed, solve.bound)
-        # One row for each event, or the columns would be of two lengths.
+        # One row for each event, otherwise the columns would differ in length.
         solve.levels.add(())
     several = len(solve.directions) > 1 or solve.levels.several
     found.runs.append(

@@ -28,10 +28,10 @@ def _read(log: LogFile) -> Found:
             found.refuse_torn(where, text)
             break
         if cells[:2] != said:
-            # HGS writes the path as it was given on its command line, on every line.
+            # HGS writes the path from its command line on every line.
             said, key = cells[:2], (file_name(cells[0]).removesuffix(".vrp") or cells[0].strip(), int(cells[1]))
         stamp, cost = parse_number(cells[3]), parse_number(cells[2])
-        # HGS appends to its file and its best only falls: an earlier stamp with a worse cost is another run.
+        # HGS appends to its file, and its best cost only falls: an earlier stamp with a worse cost starts another run.
         again = stamp is not None and cost is not None and stamp < last_time and cost > last_cost
         if not runs or key != runs[-1][0] or again:
             runs.append((key, EventList(found.problems)))

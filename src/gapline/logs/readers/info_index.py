@@ -1,7 +1,7 @@
-"""The `.info` index, which COCO's loggers and IOHprofiler's older ones write alike: facts, then a table and its runs.
+"""The `.info` index that COCO's loggers and older IOHprofiler loggers share: facts, then a table and its runs.
 
-What tells them apart is what the numbers are: COCO logs the value minus the optimum and minimises, IOHprofiler logs
-the value itself and says which way is better, or said nothing at all in its first years.
+The two differ in the meaning of the numbers: COCO logs the value minus the optimum and minimises; IOHprofiler logs the
+value itself and states the direction, except in its first years.
 """
 
 import re
@@ -20,14 +20,14 @@ _ENTRY = re.compile(r"\s{0,4}([0-9]{1,9})(?::([0-9]{1,18})\|(\S{1,300}))?")
 
 
 class IndexedRun(NamedTuple):
-    """A run as the index lists it; without evaluations it was begun and never closed."""
+    """A run as listed in the index; without evaluations, it was begun but never closed."""
 
     instance: int
     evaluations: int | None
 
 
 class IndexBlock(NamedTuple):
-    """What an index says of the runs in one table, and where it says so."""
+    """The facts of an index on the runs in one table, and their place in the index."""
 
     facts: dict[str, str]
     table: str
@@ -36,7 +36,7 @@ class IndexBlock(NamedTuple):
 
 
 def index_writer(head: bytes) -> str | None:
-    """Name the format whose index a head is, or None.
+    """Return the name of the format whose index a head is, or None.
 
     >>> index_writer(b"funcId = 1, DIM = 2, Precision = 1.000e-08, algId = 'walk'")
     'coco'
@@ -50,9 +50,9 @@ def index_writer(head: bytes) -> str | None:
 
 
 def read_blocks(log: LogFile, found: Found) -> Iterator[IndexBlock]:
-    """Yield the blocks of an index; what is no run is a problem of `found`."""
+    """Yield the blocks of an index; entries that are not runs become problems of `found`."""
     facts: dict[str, str] = {}
-    # Not `lines`, which cuts long ones: a thousand runs of one table stand in one line.
+    # Not `lines`, which cuts long lines: a thousand runs of one table are on one line.
     lines = (line for block in log.blocks() for line in block.removesuffix(b"\n").split(b"\n"))
     for number, encoded in enumerate(lines, start=1):
         line = encoded.decode("utf-8", "replace")

@@ -1,6 +1,6 @@
 """IOHprofiler: a JSON index of scenarios and runs, or an older `.info`, and the `.dat` tables that it names.
 
-Time is counted in evaluations, unless the table has a column of seconds. Nothing in the files is ever evaluated.
+Time is counted in evaluations, unless the table has a column of seconds. Content of the files is never evaluated.
 """
 
 import math
@@ -20,7 +20,7 @@ _INDEX = re.compile(rb'\s*\{.{0,65536}?"(?:scenarios|function_id)"\s*:', re.DOTA
 _HEADER = re.compile(rb'(?:"function evaluation"|evaluations)[ \t]')
 _COLUMN = re.compile(r'"([^"]{0,100})"|(\S{1,100})')
 _VALUES = ("raw_y", "raw_y_best", "best-so-far f(x)", "current f(x)")
-# What the older loggers write beside the .dat: the same runs at every evaluation, at intervals or at moments.
+# Other tables of the older loggers, next to the .dat: the same runs at every evaluation, at intervals or at moments.
 _OTHER_TABLES = (".cdat", ".idat", ".tdat", ".rdat")
 SENSE_NOTE = "an older IOHprofiler index states no direction: it is the one in which best-so-far moves"
 SECOND_NOTE = "IOHprofiler tables with a column F2 have several objectives: raw_y, the first of them, is read alone"
@@ -29,7 +29,7 @@ _SECONDS = re.compile(r"(?:(cpu|wall|elapsed|process)[_ -]?)?(?:time|seconds|run
 
 
 class _Columns(NamedTuple):
-    """Which columns of a table hold evaluations, objective and, where it has one, seconds."""
+    """The columns of a table that contain evaluations, objective and, if there is one, seconds."""
 
     evaluations: int = 0
     objective: int = 1
@@ -38,19 +38,19 @@ class _Columns(NamedTuple):
 
 
 def looks_like(_path: str, head: bytes) -> bool:
-    """Say whether a head is an IOHprofiler index, or one of its tables on its own."""
+    """Whether a head is an IOHprofiler index, or one of its tables alone."""
     if _HEADER.match(head) or index_writer(head) == "iohprofiler":
         return True
     return b'"algorithm"' in head and b'"maximization"' in head and _INDEX.match(head) is not None
 
 
 def is_companion(path: str, head: bytes) -> bool:
-    """Say whether a file is a table that an index names."""
+    """Whether a file is a table that an index names."""
     return path.lower().endswith((".dat", *_OTHER_TABLES)) and _HEADER.match(head) is not None
 
 
 def read(log: LogFile) -> Found:
-    """Read every run that an index names; a table that is given on its own is read without its index."""
+    """Read every run that an index names; a table given alone is read without its index."""
     found = Found()
     if _HEADER.match(log.head):
         segments, columns = _read_table(log, found, log.path)
@@ -81,13 +81,13 @@ def read(log: LogFile) -> Found:
 
 
 def _read_older(log: LogFile, found: Found, seen: dict[str, int]) -> None:
-    """Read an `.info`: each of its blocks says what a JSON index says of one scenario."""
+    """Read an `.info`: each of its blocks corresponds to a scenario of a JSON index."""
     blocks = list(read_blocks(log, found))
     if not blocks or index_writer(log.head) != "iohprofiler":
         got = "one of COCO, which logs the value minus the optimum" if blocks else shown(log.head)
         hint = "--format coco" if blocks else None
         raise TraceError(f"{log.path}: expected an index of IOHprofiler, got {got}", hint=hint)
-    # An algorithm that was started again appends: two blocks, one table, its runs one behind the other.
+    # An algorithm that was restarted appends: two blocks share one table, with their runs in sequence.
     tables: dict[str, list[IndexBlock]] = {}
     for block in blocks:
         tables.setdefault(block.table, []).append(block)
@@ -117,7 +117,7 @@ def _read_older(log: LogFile, found: Found, seen: dict[str, int]) -> None:
 
 
 def _direction(segments: list[EventList], found: Found) -> bool | None:
-    """Say whether best-so-far rises: an index of the first years does not state what is better."""
+    """Whether best-so-far rises (None if unknown): an index of the first years does not state the direction."""
     values = [events.rows()["objective"] for events in segments if events]
     moves = [float(column[-1] - column[0]) for column in values]
     found.notes.append(SENSE_NOTE)
@@ -154,15 +154,15 @@ def _read_scenario(
     sense = None if index.get("maximization") is None and "maximization" in index else "max" if maximised else "min"
     function = f"f{as_name(index.get('function_id')) or '?'}"
     family = as_name(index.get("function_name")) or function
-    # A killed run stands in the table and not in the index; of a lost table only the index speaks.
+    # A killed run is in the table but not in the index; the runs of a lost table are only in the index.
     for number in range(max(len(runs), len(segments))):
         run = runs[number] if number < len(runs) else {}
         events = segments[number] if number < len(segments) else EventList(found.problems)
         name = f"{function}-d{dimension}-i{as_name(run.get('instance')) or '?'}"
-        # The index counts evaluations, which have no place on a clock of seconds.
+        # The index counts evaluations, which cannot be placed on a clock of seconds.
         if columns.seconds is None:
             _add_best(events, run, f"{log.path}: {name}", maximised=maximised)
-        # Not listed: the index was written before this run ended. Not in the table: nobody knows what it found.
+        # Not listed: the index was written before this run ended. Not in the table: its candidates are unknown.
         status = RunStatus.FINISHED if number < len(runs) else RunStatus.KILLED
         status = status if number < len(segments) else RunStatus.LOST
         found.runs.append(
@@ -184,22 +184,22 @@ def _read_scenario(
 
 
 def _evaluations(run: dict[str, Any], events: EventList, columns: _Columns) -> float | None:
-    """Return how many were made: older indexes count up to the best alone, the table ends with the last one."""
+    """Return the number of evaluations: older indexes count only up to the best, the table ends with the last one."""
     stated = as_float(run.get("evals"))
     if columns.seconds is not None or not events:
         return stated
-    # The number first: a stamp that is NaN is never greater.
+    # The number comes first: a stamp that is NaN is never greater.
     return max(chain([stated or 0.0], events.values("time")))
 
 
 def _add_best(events: EventList, run: dict[str, Any], where: str, *, maximised: bool) -> None:
-    """Add the best value of the index where the table, which may log every k-th evaluation, does not show it."""
+    """Add the best value of the index if it is missing in the table, which may log only every k-th evaluation."""
     best = run.get("best")
     value, evaluations = (as_float(best.get(name)) if isinstance(best, dict) else None for name in ("y", "evals"))
     if value is None or evaluations is None or evaluations < 0:
         return
     for place, event in enumerate(events):
-        # The table prints ten decimals, the index all of them: one candidate, not a second one that is a little better.
+        # The table prints ten decimals, the index all of them: one candidate, not a second, slightly better one.
         is_valid = event.time == evaluations and event.verdict == VerdictCode.VALID
         if is_valid and math.isclose(event.objective, value, abs_tol=1e-9):
             events[place] = event._replace(objective=value)
@@ -216,7 +216,7 @@ def _read_beside(log: LogFile, name: str, found: Found, where: str) -> tuple[lis
 
 
 def _read_table(table: LogFile, found: Found, where: str) -> tuple[list[EventList], _Columns]:
-    """Return the events of every run: a header opens the next one, and so do evaluations that restart at 1."""
+    """Return the events of every run: a new run begins at a header, or where evaluations restart at 1."""
     runs: list[EventList] = []
     columns = _Columns()
     for number, line in table.lines():
@@ -235,7 +235,7 @@ def _read_table(table: LogFile, found: Found, where: str) -> tuple[list[EventLis
             runs.append(EventList(found.problems))
         stamp = cells[columns.evaluations if columns.seconds is None else columns.seconds]
         runs[-1].add(stamp, cells[columns.objective], where=f"{where}:{number}")
-    # Of one that is given on its own the import says so.
+    # For a table given alone, the import reports it.
     if table.cut and where != table.path:
         found.refuse_cut(where)
     return runs, columns

@@ -15,7 +15,7 @@ _RUN_BYTES = re.compile(rb"^Run [0-9]+: Cost = ", re.M)
 _PARAMETER = re.compile(r"(PROBLEM_FILE|SEED|SCALE|TIME_LIMIT)\s*=(.*)")
 _PROBLEM = re.compile(r'Reading PROBLEM_FILE: "([^"]+)"')
 _PREPROCESSING = re.compile(r"Preprocessing time = ([0-9.]+) sec")
-# Improvements are short; beyond this a line is noise that the pattern must not search.
+# Improvements are short; a longer line is noise that the pattern must not search.
 _MOST = 300
 PENALISED = "penalty above 0"
 CLOCK = "LKH: stamps count CPU seconds from the start of each run, without its preprocessing"
@@ -32,14 +32,14 @@ def _looks_like(_path: str, head: bytes) -> bool:
 
 
 class _Log:
-    """A log being read: what its header says, and the run that is open."""
+    """The state of reading a log: the facts of its header, and the current run."""
 
     def __init__(self, found: Found) -> None:
         self.found = found
         self.start_header()
 
     def start_header(self) -> None:
-        """Forget the header; a second one begins a second log in the same file."""
+        """Reset the header; a second header begins a second log in the same file."""
         self.instance: str | None = None
         self.seed: int | None = None
         self.horizon: float | None = None
@@ -48,18 +48,18 @@ class _Log:
         self.start_run()
 
     def start_run(self) -> None:
-        """Open the next run."""
+        """Begin the next run."""
         self.events = EventList(self.found.problems)
         self.seen = False
         self.last_cost = ""
         self.cut_by_clock = False
 
     def close_run(self, status: str) -> None:
-        """Give the open run back."""
+        """Add the current run to the result."""
         run = FoundRun(
             **self.events.columns(),
             instance=self.instance,
-            # LKH counts its seed up by one after each run.
+            # LKH increases its seed by one after each run.
             seed=None if self.seed is None else self.seed + self.closed,
             horizon=self.horizon,
             status=status,
@@ -72,7 +72,7 @@ class _Log:
         self.start_run()
 
     def note_parameter(self, name: str, value: str) -> None:
-        """Take a line `NAME = value` of the header."""
+        """Read a line `NAME = value` of the header."""
         if name == "PROBLEM_FILE":
             if self.seen or self.closed:
                 if self.seen:
@@ -88,7 +88,7 @@ class _Log:
             self.horizon = limit if limit is not None and limit > 0 else None
 
     def note(self, text: str) -> None:
-        """Take a line that is no improvement."""
+        """Read a line that is not an improvement."""
         if _RUN.match(text):
             self.close_run("time-limit" if self.cut_by_clock else "finished")
         elif "Time limit exceeded" in text:
@@ -108,7 +108,7 @@ def _read(log: LogFile) -> Found:
         where = f"{log.path}:{number}"
         if match := _IMPROVED.match(text[:_MOST]):
             state.seen = True
-            # The end of a run repeats its best, unless the tours of earlier runs were merged into a better one.
+            # The end of a run repeats its best, unless merging the tours of earlier runs gave a better one.
             if text[0] == "*" or match[1] != state.last_cost:
                 _add(state.events, match[1], match[2], where)
             state.last_cost = match[1]
@@ -130,7 +130,7 @@ def _read(log: LogFile) -> Found:
 
 
 def _add(events: EventList, cost: str, stamp: str, where: str) -> None:
-    # `penalty_cost` where the problem has penalties, else the cost alone.
+    # `penalty_cost` if the problem has penalties, otherwise the cost alone.
     *penalties, value = cost.split("_")
     penalty = parse_number(penalties[0]) if penalties else 0.0
     if penalty is None:

@@ -12,10 +12,10 @@ from gapline.logs.loose_json import as_float, json_lines
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader
 
 SEPARATOR = "----------"
-# The first output of a run with statistics; MiniZinc's IDE closes a run with how long it took.
+# The first output of a run with statistics; MiniZinc's IDE ends a run with its duration.
 _FIRST = "% Generated FlatZinc statistics"
 _COMMENTS = ("%", "Finished in ")
-# What the text prints between ===== and the stream as a status; the rest is unknown.
+# The texts between ===== and the stream's statuses that mean a finished run.
 _FINISHED = ("", "UNSATISFIABLE", "UNBOUNDED", "UNSATorUNBOUNDED", "ALL_SOLUTIONS", "OPTIMAL_SOLUTION")
 _STATUSES = dict.fromkeys((*_FINISHED, "UNSAT_OR_UNBOUNDED"), RunStatus.FINISHED) | {"ERROR": RunStatus.CRASHED}
 _PROVEN = {"": Proof.OPTIMAL, "OPTIMAL_SOLUTION": Proof.OPTIMAL, "UNSATISFIABLE": Proof.INFEASIBLE}
@@ -30,7 +30,7 @@ _JSON_LINE = re.compile(
     r'[\s{]{0,20}"(_objective|objective|obj)"\s{0,20}:\s{0,20}([^\s}]{1,400}?)\s{0,20},?[\s}]{0,20}'
 )
 _JSON_INSIDE = re.compile(r'"(_objective)"\s{0,20}:\s{0,20}([^\s,}]{1,400})\s{0,20}[,}]')
-# `_objective` is MiniZinc's own (--output-objective); the others are variables that a model happens to call so.
+# `_objective` is MiniZinc's own (--output-objective); the others are variables with a common name.
 _RANK = {"_objective": 0, "objective": 1, "obj": 2}
 UNVALUED_NOTE = "MiniZinc printed solutions without an objective: run it with --output-objective and --output-mode json"
 _STREAM = re.compile(rb'\s*\{\s*"type"\s*:\s*"(?:solution|statistics|status|time|comment|checker|warning|error|trace)"')
@@ -49,7 +49,7 @@ class _Solution:
 
 @dataclass(slots=True)
 class _Search:
-    """One run of MiniZinc while it is read; `block` is what came since the last separator."""
+    """One run of MiniZinc while it is read, with the facts for the next solution."""
 
     solutions: list[_Solution] = field(default_factory=list)
     status: RunStatus | None = None
@@ -69,9 +69,9 @@ class _Search:
         return self.status is not None
 
     def note_statistic(self, name: str, value: str | float) -> None:
-        """Take a statistic; an objective is that of the next solution, or of the last one where that has none yet.
+        """Record a statistic; an objective belongs to the next solution, or to the last one if that has none yet.
 
-        Statistics come again and again: the last before a solution are its own, and the first behind it where a solver
+        Statistics are repeated: the last ones before a solution belong to it, or the first ones after it if the solver
         prints them there.
         """
         self.statistics[name] = value
@@ -105,7 +105,7 @@ def _read(log: LogFile) -> Found:
 
 
 def _split_by_clock(searches: Iterable[_Search]) -> Iterator[_Search]:
-    """Yield the searches; one that met its limit may print no end, but the clock of the next one starts at 0 again."""
+    """Yield the searches, split where the clock restarts at 0: a search at its limit may print no end."""
     for search in searches:
         first, latest = 0, 0.0
         for place, solution in enumerate(search.solutions):
@@ -128,7 +128,7 @@ def _read_text(log: LogFile, found: Found) -> list[_Search]:
             break
         is_comment = text.startswith(_COMMENTS) and not text.startswith(_FIRST)
         if (search.is_closed and text and not is_comment) or (search.solutions and text.startswith(_FIRST)):
-            # Comments after the end still speak of the run that ended; anything else is the next run.
+            # Comments after the end belong to the run that ended; anything else begins the next run.
             search = _Search()
         if not text:
             continue
@@ -201,7 +201,7 @@ def _read_message(search: _Search, kind: str, message: dict[str, object], where:
     if kind == "solution":
         objective = _stream_objective(message.get("output"))
         if objective is None:
-            # A model with an output item of its own prints what it likes; the solver's statistics have the value.
+            # A model with its own output item may print anything; the solver's statistics have the value.
             objective = search.stated
         search.solutions.append(_Solution(where, seconds, objective))
         search.stated = None
@@ -223,13 +223,13 @@ def _read_message(search: _Search, kind: str, message: dict[str, object], where:
 def _stream_objective(output: object) -> str | float | None:
     """Return the objective of a solution message from its sections, which are objects or texts of any name.
 
-    MiniZinc's own `_objective` is taken first, wherever it is; some versions print JSON as a text.
+    MiniZinc's own `_objective` has precedence in any section; some versions print JSON as a text.
     """
     if not isinstance(output, dict):
         return None
     block = _Search()
     best: tuple[int, str | float] | None = None
-    # `_objective` may also lie beside the sections.
+    # `_objective` may also be next to the sections.
     for section in (output, *output.values()):
         for name, rank in _RANK.items() if isinstance(section, dict) else ():
             value = section.get(name)
@@ -259,7 +259,7 @@ def _finish(search: _Search, found: Found, log: LogFile, *, is_last: bool, is_st
     elif search.status is not None:
         status = search.status
     else:
-        # A stream says how it ended; a text that stops after a solution may have met its limit.
+        # A stream states how it ended; a text that stops after a solution may have reached its limit.
         status = RunStatus.KILLED if is_stream else RunStatus.UNKNOWN
     missing = sum(solution.objective is None for solution in search.solutions)
     if missing and search.statistics.get("method") != "satisfy" and UNVALUED_NOTE not in found.notes:
@@ -279,7 +279,7 @@ def _finish(search: _Search, found: Found, log: LogFile, *, is_last: bool, is_st
 
 
 def _proof(search: _Search) -> Proof | None:
-    """Return what the end of a search proves; that of a model without objective proves no optimum."""
+    """Return what the end of a search proves; without an objective, there is no optimum to prove."""
     has_objective = any(solution.objective is not None for solution in search.solutions)
     if search.proof is Proof.OPTIMAL and (search.statistics.get("method") == "satisfy" or not has_objective):
         return None

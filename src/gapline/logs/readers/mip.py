@@ -1,4 +1,4 @@
-"""Logs of MIP solvers: miplog says how a solve ended and with which bounds, the progress lines are read here."""
+"""Logs of MIP solvers: miplog reads how a solve ended and its bounds, this module reads the progress lines."""
 
 import math
 import re
@@ -21,22 +21,22 @@ UNTIMED_NOTE = (
 )
 SETTINGS_NOTE = "solves of one model in one file that differ in their parameters are arms of their own, named by them"
 OBJECTIVES_NOTE = "the objectives of a multi-objective model are solves of their own, on the clock of the whole call"
-# How a line ends that has no number at its end which could be the beginning of another one.
+# The ends of a last line that cannot have been cut inside a number.
 _WHOLE = re.compile(r"(?:[%)]|[0-9]s|[A-Za-z]{2}\.?)$")
-# What has neither an exponent nor a unit may have its comma between thousands.
+# In a number without exponent and unit, the comma may separate thousands.
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]{1,20},[0-9]{1,20}(?:[eE][+-]?[0-9]{1,4}|%|s\b| sec)")
 BETTER_THAN_FINAL = "better than the final objective"
 
 
 def _read(log: LogFile) -> Found:
     found = Found()
-    # Not by `log.lines()`: all of it is held, so it has to be within the limit of what may be.
+    # Not `log.lines()`: the whole log is kept in memory, so the limit of `log.data` has to apply.
     lines = Lines((log.data,))
     text = list(lines)
     if lines.torn_at and not _WHOLE.search(text[-1][1].rstrip()):
         found.refuse_torn(f"{log.path}:{lines.torn_at}", text.pop()[1])
     for number, line in text:
-        # Numbers such as `-1,0641e+05`, as some locales print them, are not read.
+        # Numbers such as `-1,0641e+05`, as printed in some locales, are not supported.
         if "," in line and (written := _DECIMAL_COMMA.search(line)):
             found.refuse(f"{log.path}:{number}", "numbers with a decimal point", written[0])
     solves = split_solves(text)
@@ -50,7 +50,7 @@ def _read(log: LogFile) -> Found:
     for solve in solves:
         run, closing = _read_solve(solve, found, log, cut=log.cut and solve is solves[-1], start=end)
         found.runs.append(run)
-        # The clock of a multi-objective solve runs on from one objective to the next.
+        # The clock of a multi-objective solve continues from one objective to the next.
         end = closing.end or 0.0 if solve.objective else 0.0
     _name_by_settings(found, solves)
     return found.numbered("solve")
@@ -60,7 +60,7 @@ def _read_solve(solve: Solve, found: Found, log: LogFile, *, cut: bool, start: f
     facts = ask_miplog(solve)
     closing = read_closing(solve, facts, cut=cut)
     rows = list(progress_rows(solve.solver or "", solve.lines))
-    # A table of a version that is not known here may be known to miplog.
+    # miplog may know a table of a version that is unknown here.
     if not any(row.primal or row.dual for row in rows):
         rows += _rows_of_miplog(facts, solve.lines[0][0])
     if solve.solver == "cbc":
@@ -68,7 +68,7 @@ def _read_solve(solve: Solve, found: Found, log: LogFile, *, cut: bool, start: f
         closing = _with_search_end(closing, rows)
         rows = [row for row in rows if not row.is_final]
     final, bound, end, status, claim = closing
-    # A solver that stops at its limit closes its books a little later, and finds nothing more while it does.
+    # A solver that stops at its limit prints its summary a little later, but finds nothing in between.
     latest = min(end, solve.horizon) if end and solve.horizon and status is RunStatus.TIME_LIMIT else end
     stamped = stamp_rows(rows, end=latest, start=start if (solve.objective or 0) > 1 else 0.0)
     sense, contradicted, guessed = _sense(solve, rows, final, bound)
@@ -123,7 +123,7 @@ def _in_model_sense(solve: Solve, rows: list[Row], final: Number | None) -> list
     if final is not None and shown[-1].may_be(-final.value) != shown[-1].may_be(final.value):
         is_negated = shown[-1].may_be(-final.value)
     elif solve.sense == "max" or (relaxation is not None and any(_is_below(one, relaxation) for one in shown)):
-        # No incumbent of a model that is minimised is below its relaxation.
+        # When minimising, no incumbent is below the relaxation.
         solve.sense = "max"
         is_negated = _minimises(rows, relaxation)
     else:
@@ -135,7 +135,7 @@ def _in_model_sense(solve: Solve, rows: list[Row], final: Number | None) -> list
 
 
 def _with_search_end(closing: Closing, rows: list[Row]) -> Closing:
-    """Fill in what CBC prints in the line that ends its search; as a library it prints its result nowhere else."""
+    """Add the facts from the line that ends CBC's search; as a library, CBC prints its result nowhere else."""
     last = next((row for row in reversed(rows) if row.is_final), None)
     if last is None:
         return closing
@@ -147,7 +147,7 @@ def _with_search_end(closing: Closing, rows: list[Row]) -> Closing:
 
 
 def _minimises(rows: list[Row], relaxation: Number | None) -> bool:
-    """Say whether rows of a model that is maximised show the negative being minimised: by bounds, values or sign."""
+    """Whether the rows of a maximised model show its negative being minimised, judged by bounds, values or sign."""
     pairs = [(row.primal, row.dual) for row in rows if row.primal and row.dual]
     below = sum(_is_below(dual, primal) for primal, dual in pairs)
     above = sum(_is_below(primal, dual) for primal, dual in pairs)
@@ -160,7 +160,7 @@ def _minimises(rows: list[Row], relaxation: Number | None) -> bool:
 
 
 def _is_below(one: Number, other: Number) -> bool:
-    """Say whether a number is below another by more than print and tolerance explain."""
+    """Whether a number is below another by more than rounding and tolerance explain."""
     return one.value < other.value - (one.unit + other.unit + 1e-6 * max(abs(one.value), abs(other.value)))
 
 
@@ -169,7 +169,7 @@ def _negated(number: Number | None) -> Number | None:
 
 
 def _name_by_settings(found: Found, solves: list[Solve]) -> None:
-    """Name the arms of solves that are otherwise the same run by those of their parameters that differ."""
+    """Name the arms of solves that would otherwise be the same run by their differing parameters."""
     by_identity: dict[tuple[str | None, ...], list[int]] = {}
     for place, run in enumerate(found.runs):
         by_identity.setdefault((run.arm, run.instance, str(run.seed)), []).append(place)
@@ -180,14 +180,14 @@ def _name_by_settings(found: Found, solves: list[Solve]) -> None:
         differing.setdefault(arm, set()).update(n for n in names if len({one.get(n) for one in settings}) > 1)
     for run, solve in zip(found.runs, solves, strict=True):
         own = [f"{name}={solve.parameters[name]}" for name in sorted(differing[run.arm] & solve.parameters.keys())]
-        # A slash would part an arm from its instance where a run is named.
+        # A slash would separate arm and instance in the name of a run.
         run.arm = "+".join([run.arm or "", *own]).replace("/", ".") if own else run.arm
     if any(differing.values()):
         found.notes.append(SETTINGS_NOTE)
 
 
 def _rows_of_miplog(facts: Mapping[str, Any], line: int) -> list[Row]:
-    """Return miplog's own rows, for a table that is not read here."""
+    """Return miplog's own rows, for a table that is not supported here."""
     progress = facts.get("progress") or {}
     columns = [progress.get(name) or [] for name in ("time_seconds", "primal", "dual", "event")]
     rows = []
@@ -199,7 +199,7 @@ def _rows_of_miplog(facts: Mapping[str, Any], line: int) -> list[Row]:
 
 
 def _sense(solve: Solve, rows: list[Row], final: Number | None, bound: Number | None) -> tuple[str | None, int, bool]:
-    """Return the sense, how many rows contradict it (bounds lie on the other side), and whether only values show it."""
+    """Return the sense, the number of rows with bounds on the wrong side, and whether only values show the sense."""
     up = down = 0
     pairs = [(row.primal, row.dual) for row in rows if row.primal and row.dual]
     if final is not None and bound is not None:
@@ -221,7 +221,7 @@ def _sense(solve: Solve, rows: list[Row], final: Number | None, bound: Number | 
 
 @dataclass(slots=True)
 class _Taken:
-    """What was made of the rows: the prints of candidates and bounds, the best, the estimated moments, the slack."""
+    """The result of adding rows: the prints of candidates and bounds, the best, the estimated moments, the slack."""
 
     prints: dict[int, Number] = field(default_factory=dict)
     bounds: dict[int, Number] = field(default_factory=dict)
@@ -233,8 +233,8 @@ class _Taken:
 def _add_rows(events: EventList, stamped: list[Stamped], sense: str | None, path: str) -> _Taken:
     """Add incumbents and bounds.
 
-    A row that repeats the incumbent with fewer digits is no candidate: 2.1000e+09 after 2.100015e+09 would be a
-    solution that nobody found.
+    A row that repeats the incumbent with fewer digits is not a candidate: 2.1000e+09 after 2.100015e+09 would be a
+    solution that was never found.
     """
     taken = _Taken()
     sign = -1.0 if sense == "max" else 1.0
@@ -243,7 +243,7 @@ def _add_rows(events: EventList, stamped: list[Stamped], sense: str | None, path
         best = None if taken.best is None else taken.prints[taken.best]
         repeats = primal is not None and best is not None and primal.may_be(best.value)
         improves = primal is not None and (best is None or sign * primal.value < sign * best.value) and not repeats
-        # CPLEX announces some incumbents with a stamp and then shows them again in a row without one.
+        # CPLEX announces some incumbents with a stamp and then repeats them in a row without one.
         if improves or (row.found and not (repeats and row.time is None)):
             moment = None if math.isnan(time) else time
             events.add(
@@ -269,10 +269,10 @@ def _add_rows(events: EventList, stamped: list[Stamped], sense: str | None, path
 
 
 def _settle_bound(events: EventList, taken: _Taken, final: Number | None, sense: str | None) -> float | None:
-    """Bring the bounds of the rows and the final one together, and return the unit of the best bound's last digit.
+    """Reconcile the bounds of the rows with the final one; return the unit of the best bound's last digit.
 
-    Bounds only get better, so that a row which shows a better one than the final line was rounded up to it: it takes
-    the digits of that line. What is better by more than rounding stays as it is printed.
+    Bounds only improve, so a row with a better bound than the final line was rounded up: it gets the digits of that
+    line. A bound that is better by more than rounding stays as printed.
     """
     sign = -1.0 if sense == "max" else 1.0
     known = [] if final is None else [final]
@@ -290,11 +290,11 @@ def _settle_bound(events: EventList, taken: _Taken, final: Number | None, sense:
 def _settle_final(
     events: EventList, taken: _Taken, final: Number | None, *, end: float | None, sense: str | None, where: str
 ) -> float | None:
-    """Bring the trace and the stated final objective together, and return the unit of the best objective's last digit.
+    """Reconcile the trace with the stated final objective; return the unit of the best objective's last digit.
 
-    The final line has all digits, rows have five to ten: the best incumbent takes the digits of the final line where
-    its print may stand for it, and no print may be better than it. A final objective that no row shows is a candidate
-    at the end. A row that is better by more than rounding was misread or misprinted, and is rejected.
+    The final line has all digits, rows have five to ten: the best incumbent gets the digits of the final line if its
+    print may stand for it, and no print may be better than it. A final objective that no row shows is a candidate at
+    the end. A row that is better by more than rounding was misread or misprinted, and is rejected.
     """
     best = None if taken.best is None else taken.prints[taken.best]
     if final is None:
@@ -303,7 +303,7 @@ def _settle_final(
     for index, event in enumerate(events):
         if event.verdict != VerdictCode.VALID or sign * event.objective >= sign * final.value:
             continue
-        # Rows have five to ten digits: what is better by less than the fourth is the same solution.
+        # Rows have five to ten digits: a value that is better by less than the fourth is the same solution.
         if abs(event.objective - final.value) > max(1e-4 * abs(event.objective), 1e-9):
             events[index] = event._replace(verdict=VerdictCode.INVALID, reason=BETTER_THAN_FINAL)
             events.problems.append(
@@ -322,7 +322,7 @@ def _settle_final(
 
 
 def _not_before(end: float, events: EventList) -> float:
-    """Return the stated end, or the last stamp where rounding made that one later."""
+    """Return the stated end, or the last stamp if rounding made that one later."""
     return max([end, *filter(math.isfinite, events.values("time"))])
 
 

@@ -1,8 +1,9 @@
-"""How a MIP solve ended: the final objective and bound with their digits, the moment, and the reason.
+"""The end of a MIP solve: the final objective and bound with their digits, the moment, and the reason.
 
 Values and proofs come from the lines that state them about the MIP, which are read here. The package miplog knows more
 endings, but it keeps no digits and takes a root relaxation (Xpress 8, CBC as a library) or a last row (CPLEX) for the
-result: its proof of optimality counts where a line states it, its values where the solver's lines are not known here.
+result: its proof of optimality counts only if a line states it, its values only for solvers whose lines are unknown
+here.
 """
 
 import math
@@ -28,11 +29,11 @@ _STATUS = dict.fromkeys(_FINISHED, RunStatus.FINISHED) | {
     "memory_limit": RunStatus.MEMORY_LIMIT,
     "user_interrupt": RunStatus.KILLED,
 }
-# Endings that miplog 0.2 counts among other limits or leaves unread.
+# Endings that miplog 0.2 counts among other limits or does not recognise.
 _STOPPED = re.compile(r"interrupt|termination signal", re.IGNORECASE)
 _STARVED = re.compile(r"memory limit|out of memory", re.IGNORECASE)
 _CLOSING_LINES = 40
-# What stands before the final objective, the final bound and the end; "…" is anything.
+# The texts before the final objective, the final bound and the end; "…" matches anything.
 _LINES: dict[str, dict[str, tuple[str, ...]]] = {
     "scip": {"value": ("Primal Bound",), "bound": ("Dual Bound",), "end": ("Solving Time (sec)",)},
     "gurobi": {"value": ("Best objective ",), "bound": ("Best objective …, best bound ",), "end": ("Explored … in ",)},
@@ -64,9 +65,9 @@ _HEADS = {
     solver: [(*text.partition("…")[::2], kind) for kind, texts in kinds.items() for text in texts]
     for solver, kinds in _LINES.items()
 }
-# A number ends where the text does: `-1,0641e+05` is not -1.
+# The number must end with the text: `-1,0641e+05` is not -1.
 _NUMBER = re.compile(r"[ :=]{0,40}([+-]?[0-9.]{1,40}(?:[eE][+-]?[0-9]{1,4})?)(?=[\s/(]|[,.](?:\s|$)|s\b|$)")
-# The lines in which a solver says that it has proven the optimum of the MIP.
+# The lines in which a solver states that it has proven the optimum of the MIP.
 _OPTIMAL = {
     "scip": re.compile(r"SCIP Status .{0,40}\[optimal solution found\]"),
     "gurobi": re.compile(r"Optimal solution found"),
@@ -85,14 +86,14 @@ _CBC_STOPS = {
     "Cbc0027I Exiting on user event": RunStatus.KILLED,
     "Cbc0001I Search completed": RunStatus.FINISHED,
 }
-# HiGHS leaves out the zeros at the end of its twelve digits.
+# HiGHS omits trailing zeros of its twelve digits.
 _DIGITS = {"highs": 12}
 
 
 class Closing(NamedTuple):
     """The final objective and bound, the moment of the end, how the solve ended, and what it claims to have proven.
 
-    None where the log is silent.
+    None if the log does not state it.
     """
 
     value: Number | None
@@ -103,21 +104,21 @@ class Closing(NamedTuple):
 
 
 def ask_miplog(solve: Solve) -> Mapping[str, Any]:
-    """Return what miplog says of a solve; nothing where the text is too short for it."""
+    """Return miplog's facts on a solve; empty if the text is too short for it."""
     miplog = import_extra("miplog", "mip")
     text = "\n".join(line for _, line in solve.lines) + "\n"
     if solve.banner is not None and solve.banner not in text:
         text = f"{solve.banner}\n{text}"
     elif solve.banner is None and solve.solver in _USUAL_BANNERS:
-        # miplog knows a log that was cut off by its banner alone, which a library call may not print.
+        # miplog recognises a truncated log only by its banner, which a library call may not print.
         text = f"{_USUAL_BANNERS[solve.solver]}\n{text}"
     try:
-        # miplog 0.2 cuts lines by bytes and panics inside a character that has several.
+        # miplog 0.2 cuts lines by bytes and panics inside a multi-byte character.
         facts = miplog.parse_text(text.encode("ascii", "replace").decode("ascii"))
     except ValueError:
         return {}
     except BaseException as error:
-        # A panic inside the extension is a BaseException of its own; it says that miplog cannot read this text.
+        # A panic inside the extension is a BaseException of its own; it means that miplog cannot read this text.
         if type(error).__name__ != "PanicException":
             raise
         return {}
@@ -125,7 +126,7 @@ def ask_miplog(solve: Solve) -> Mapping[str, Any]:
 
 
 def read_version(solve: Solve, facts: Mapping[str, Any]) -> str | None:
-    """Return the version of the solver: miplog's, or that of a banner that it does not know."""
+    """Return the version of the solver: miplog's, or that in a banner that miplog does not know."""
     version = facts.get("version")
     if isinstance(version, str) and version != _NO_VERSION:
         return version
@@ -134,7 +135,7 @@ def read_version(solve: Solve, facts: Mapping[str, Any]) -> str | None:
 
 
 def read_closing(solve: Solve, facts: Mapping[str, Any], *, cut: bool = False) -> Closing:
-    """Read how a solve ended from its closing lines, and from what miplog says of it (`facts`)."""
+    """Read how a solve ended from its closing lines and miplog's facts."""
     bounds, timing, termination = (facts.get(name) or {} for name in ("bounds", "timing", "termination"))
     proof = _OPTIMAL.get(solve.solver or "")
     is_stated = proof is not None and any(proof.match(line) for _, line in solve.lines)
@@ -154,14 +155,14 @@ def read_closing(solve: Solve, facts: Mapping[str, Any], *, cut: bool = False) -
     said = str(termination.get("status"))
     claim = Proof(said) if said in list(Proof) and status is RunStatus.FINISHED else None
     if bound is None and claim is Proof.OPTIMAL and solve.solver in ("cplex", "cbc"):
-        # Where no gap is left, they print no bound.
+        # They print no bound if no gap is left.
         bound = value
     value, bound = (None if number is None or abs(number.value) >= INFINITE else number for number in (value, bound))
     return Closing(value, bound, moment, status, claim)
 
 
 def _printed(solve: Solve) -> dict[str, Number]:
-    """Return the first number of each kind, or one further down that says the same with more digits."""
+    """Return the first number of each kind, or a later one that is the same with more digits."""
     best: dict[str, Number] = {}
     heads = _HEADS.get(solve.solver or "", [])
     any_head = tuple(head for head, _, _ in heads)
@@ -181,7 +182,7 @@ def _printed(solve: Solve) -> dict[str, Number]:
 
 
 def exact_number(value: object) -> Number | None:
-    """Return a number of miplog, which does not say how it was printed, or None."""
+    """Return a number of miplog, whose printed digits are unknown, or None."""
     return Number(float(value), 0.0) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
@@ -198,6 +199,6 @@ def _status(solve: Solve, termination: Mapping[str, Any], end: float | None) -> 
         return RunStatus.KILLED
     if any(_STARVED.search(reason) for reason in reasons):
         return RunStatus.MEMORY_LIMIT
-    # The callable library of CPLEX does not say why it stopped; at the limit there is one reason.
+    # The callable library of CPLEX does not say why it stopped; at the limit, there is only one reason.
     at_limit = end is not None and solve.horizon is not None and end >= solve.horizon
     return RunStatus.TIME_LIMIT if status is RunStatus.UNKNOWN and solve.solver == "cplex" and at_limit else status

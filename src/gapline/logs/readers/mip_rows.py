@@ -1,4 +1,4 @@
-"""The progress lines of MIP solvers, read by tokens, not by a pattern: a hostile line costs no more than a split."""
+"""The progress lines of MIP solvers, split into tokens instead of matched by a pattern, so that any line is cheap."""
 
 import math
 import re
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gapline.logs.lines import parse_number
 
-# Rows of solvers are below 250 characters; a longer line is no row.
+# Rows of solvers are below 250 characters; a longer line is not a row.
 MOST_ROW = 500
 _INTEGER = re.compile(r"[0-9]{1,18}\+?")
 _COUNT = re.compile(r"[0-9]{1,18}")
@@ -16,21 +16,21 @@ _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "y": 365 * 86400.0}
 
 
 class Number(NamedTuple):
-    """A printed number and the unit of its last digit: 2.1000e+09 stands for 2.1e9 give or take half of 1e5."""
+    """A printed number and the unit of its last digit: 2.1000e+09 means 2.1e9 plus or minus half of 1e5."""
 
     value: float
     unit: float
 
     def may_be(self, value: float) -> bool:
-        """Say whether this print may stand for that value."""
+        """Whether this print may stand for a value."""
         return abs(self.value - value) <= 0.500001 * self.unit + 1e-12 * abs(value)
 
 
 class Row(NamedTuple):
-    """One progress line. `found` says that the solver marks a new incumbent; `time` is None where it prints none.
+    """One progress line. `found` says that the solver marks a new incumbent; `time` is None if it prints none.
 
-    `is_relative` says that the clock of this line began when the solve did, not when the whole call did; `is_final`
-    that the line states the result of the search.
+    `is_relative` says that the clock of this line began with the solve instead of the whole call; `is_final` that the
+    line states the result of the search.
     """
 
     line: int
@@ -43,7 +43,7 @@ class Row(NamedTuple):
 
 
 class Stamped(NamedTuple):
-    """A row with its moment (NaN where the log allows none) and how far from it the truth may lie."""
+    """A row with its moment (NaN if the log gives none) and the largest possible error of the moment."""
 
     moment: float
     slack: float
@@ -51,7 +51,7 @@ class Stamped(NamedTuple):
 
 
 def read_printed(text: str, digits: int = 0) -> Number | None:
-    """Read a number with the unit of its last digit; `digits` are those of a print that leaves out zeros at its end.
+    """Read a number with the unit of its last digit; `digits` is the precision of a print that omits trailing zeros.
 
     >>> read_printed("2.1000e+09")
     Number(value=2100000000.0, unit=100000.0)
@@ -83,7 +83,7 @@ def _percent(text: str) -> bool:
 
 @dataclass(slots=True)
 class ScipTable:
-    """SCIP names its columns in a header that comes back every few rows; users may choose the columns."""
+    """SCIP's table, whose columns are named in a header that is repeated every few rows; users may choose them."""
 
     time: int = -1
     primal: int = -1
@@ -122,7 +122,7 @@ _GUROBI_NOREL = re.compile(r"Elapsed time for NoRel heuristic: ([0-9]{1,12}s)(?:
 
 
 def read_gurobi(line: str, number: int) -> Row | None:
-    """Read a row of Gurobi's tree table, of its NoRel heuristic, or an incumbent that comes before them."""
+    """Read a row of Gurobi's tree table or of its NoRel heuristic, or an incumbent before them."""
     if found := _GUROBI_UNTIMED.match(line):
         digits = 6 if line.startswith("Loaded") else 0
         return Row(number, None, read_printed(found[1], digits), found=True)
@@ -151,7 +151,7 @@ def read_highs(line: str, number: int) -> Row | None:
     stamp = read_stamp(tokens[-1])
     if stamp is None:
         return None
-    # HiGHS marks the source of an incumbent by a letter before the counts, which have one behind: 1001k.
+    # HiGHS marks the source of an incumbent by a letter before the counts; counts may have a letter after them: 1001k.
     is_new = not tokens[0][0].isdecimal()
     return Row(number, stamp, read_printed(tokens[-7], 10), read_printed(tokens[-8], 10), is_new)
 
@@ -166,7 +166,7 @@ _CPLEX_NEW = re.compile(
 
 
 def read_cplex(line: str, number: int) -> Row | None:
-    """Read a row of CPLEX, which has no stamp, an incumbent with one, or a line that tells the time between rows."""
+    """Read a row of CPLEX, which has no stamp, an incumbent with a stamp, or a line with the time between rows."""
     if found := _CPLEX_FOUND.match(line):
         return Row(number, read_stamp(found[2]), read_printed(found[1]), found=True)
     if clock := _CPLEX_CLOCK.match(line):
@@ -179,10 +179,10 @@ def read_cplex(line: str, number: int) -> Row | None:
     if len(tokens) < 5 or not all(_COUNT.fullmatch(token) for token in tokens[:2]):
         return None
     if _percent(tokens[-1]) or tokens[-1] == "---":
-        # `Cuts: 12` stands where the bound would.
+        # `Cuts: 12` replaces the bound in some rows.
         has_bound = len(tokens) > 5 and _COUNT.fullmatch(tokens[-2]) is not None and not tokens[-4].endswith(":")
         return Row(number, None, read_printed(tokens[-4]), read_printed(tokens[-3])) if has_bound else None
-    # Before the first incumbent a row ends with the count of iterations, and the bound stands before it.
+    # Before the first incumbent, a row ends with the bound and the count of iterations.
     is_bound = len(tokens) in (5, 6) and _COUNT.fullmatch(tokens[-1]) is not None and "." in tokens[-2]
     return Row(number, None, None, read_printed(tokens[-2])) if is_bound and not tokens[-3].endswith(":") else None
 
@@ -201,7 +201,7 @@ _CBC_END = re.compile(
 
 @dataclass(slots=True)
 class CbcTable:
-    """The lines of CBC: incumbents, progress, and the end of the search, whose gap was printed before it."""
+    """The lines of CBC: incumbents, progress, and the end of the search, whose gap is printed before it."""
 
     gap: Number | None = None
 
@@ -225,7 +225,7 @@ class CbcTable:
 
 
 def _incumbent(text: str, digits: int) -> Number | None:
-    """Read an incumbent of CBC, which prints 1e+50 where it has none yet."""
+    """Read an incumbent of CBC, which prints 1e+50 if it has none yet."""
     number = read_printed(text, digits)
     return None if number is None or abs(number.value) >= 1e50 else number
 
@@ -243,7 +243,7 @@ def read_xpress(line: str, number: int) -> Row | None:
     if len(tokens) < 6 or not _COUNT.fullmatch(tokens[-1]) or not _COUNT.fullmatch(tokens[-2]):
         return None
     values = [token for token in tokens[:4] if "." in token and not token.endswith("%")]
-    # The gap is no percentage where the bound is 0.
+    # The gap is not a percentage if the bound is 0.
     if len(values) < 2 and not any(_percent(token) for token in tokens[-4:-1]):
         # Before the first incumbent a row has a bound, no gap, and counts elsewhere.
         counts = sum(_COUNT.fullmatch(token) is not None for token in tokens)
@@ -278,7 +278,7 @@ def read_mosek(line: str, number: int) -> Row | None:
     return None if stamp is None else Row(number, stamp, read_printed(tokens[4]), read_printed(tokens[5]))
 
 
-# What reads the lines of one solve: some tables have something to remember from one line to the next.
+# The readers of lines, made for each solve: some tables keep state from one line to the next.
 _TABLES: dict[str, Callable[[], Callable[[str, int], Row | None]]] = {
     "scip": ScipTable,
     "cbc": CbcTable,
@@ -301,12 +301,12 @@ def progress_rows(solver: str, lines: list[tuple[int, str]]) -> Iterator[Row]:
 
 
 def stamp_rows(rows: list[Row], *, end: float | None, start: float = 0.0) -> list[Stamped]:
-    """Give every row a moment that the log allows: order in the file is order in time.
+    """Give every row a moment that is consistent with the log: order in the file is order in time.
 
     A stamp `0s` stands for any moment of that second, so a row with it that follows one at 0.02 s is at 0.02 s. A row
-    without a stamp lies between its neighbours: it stands at the next stamp, later than which it cannot be, and its
-    slack reaches back to the stamp before. Where no stamp follows, the end of the search is the limit; a log that was
-    cut off before has none, and the row has no moment (NaN). `start` is when the solve began on the clock of the log.
+    without a stamp lies between its neighbours: it gets the next stamp, its latest possible moment, and its slack
+    reaches back to the stamp before. If no stamp follows, the end of the search is the limit; a log that was cut off
+    before has no end, and the row has no moment (NaN). `start` is when the solve began on the clock of the log.
     """
     stamped: list[Stamped] = []
     floor, waiting = start, 0

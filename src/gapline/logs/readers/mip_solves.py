@@ -1,4 +1,4 @@
-"""The solves inside one text of a MIP solver: where each begins, who it is, and which facts its header states."""
+"""Split the text of a MIP solver into solves, and read the facts that the header of each states."""
 
 import re
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from gapline.logs.lines import file_name, parse_number
 
-# What only this solver prints. A banner opens a session: what an earlier session set no longer holds.
+# Lines that only this solver prints. A banner opens a session: settings of an earlier session no longer hold.
 _BANNERS = {
     "Gurobi Optimizer version": "gurobi",
     "Gurobi ": "gurobi",
@@ -39,7 +39,7 @@ BANNER = re.compile(
     rb"|FICO Xpress(?: v| Solver |-Optimizer )|(?:Using )?Cardinal Optimizer v|MOSEK Version |OptVerse Optimizer)",
     re.MULTILINE,
 )
-# "Gurobi " alone may open any line, and CPLEX begins its log anew for each model that it reads; see `_STARTING`.
+# "Gurobi " alone may open any line, and CPLEX restarts its log for each model that it reads; see `_STARTING`.
 _NO_STARTS = ("Gurobi ", "Log started (V")
 _STARTS = (
     *(text for text in _BANNERS if text not in _NO_STARTS),
@@ -54,7 +54,7 @@ _STARTING = re.compile(
     r"(Gurobi )\S{1,20} .{0,40}logging started|(read problem <)|(?:CPLEX> )?(Problem ')[^']{1,300}' read"
     r"|(?:MIP|LP|QP) (?:\S{1,200} )?(has )[0-9]{1,12} rows|(Multi-objectives: optimize objective )"
 )
-# Lines that begin the next solve of a session, where the solve before has ended.
+# Lines that begin the next solve of a session if the solve before has ended.
 _PREPARES = (
     "Set parameter ", "Read MPS format model", "Read LP format model", "Reading time = ", "Reading from '",
     "Setting parameter '", "Log started (V", "CPXPARAM_", "SCIP> optimize", "presolving:",
@@ -69,7 +69,7 @@ _ENDS = (
     "MIP status ", "Optimizer terminated.", "Model is infeasible", "Total (root+branch&cut) =",
     "Cbc0001I Search completed", "Cbc0005I Partial search", "Problem is infeasible",
 )  # fmt: skip
-# The first that fits counts.
+# The first match counts.
 _INSTANCE = re.compile(
     r"Read (?:MPS|LP|REW|RLP) format model from file (.{1,500})"
     r"|read problem <(.{1,500})>"
@@ -89,14 +89,14 @@ _PARAMETER = re.compile(
     r"|CPXPARAM_(\w{1,80})\s{1,80}(\S{1,80})"
     r"|Setting parameter '(\w{1,60})' to (.{1,200})"
     r"|\s{0,8}([A-Z][A-Z0-9_]{3,40}) ?= ?(\S{1,60})\s{0,8}$"
-    # The list of those that are not at their default, as Gurobi prints it before each solve.
+    # The list of non-default parameters that Gurobi prints before each solve.
     r"|([A-Z][A-Za-z]{2,40})  (\S{1,60})$"
 )
 _MODELS = re.compile(r" (\S{1,300}\.(?:mps|lp)(?:\.gz)?)(?= )")
 _COMMAND = re.compile(r" -([A-Za-z]\w{0,40})(?: (?!-)(\S{1,200}))?")
 _LIMITS = ("TimeLimit", "time_limit", "limits/time", "sec", "seconds", "MAXTIME", "TIMELIMIT")
 _SEEDS = ("Seed", "random_seed", "randomization/randomseedshift", "RandomSeed")
-# Parameters that say where a solve writes, not how it searches; a seed is no setting of an arm.
+# Parameters for the output of a solve, not for its search; a seed is not a setting of an arm.
 NO_SETTINGS = frozenset((*_SEEDS, "LogFile", "log_file", "ResultFile", "solution", "solve", "quit", "printingOptions"))
 _SENSE = re.compile(
     r"(Minimizing|Maximizing) (?:a )?MI|\s{1,8}Objective sense\s{1,20}: (minimize|maximize)"
@@ -106,7 +106,7 @@ _SENSE = re.compile(
 _MAXIMIZES = re.compile(r" -{0,2}max(?:i(?:m(?:i(?:z(?:e)?)?)?)?)?(?= )")
 _RELAXATION = re.compile(r"Continuous objective value is (\S{1,40}) - ")
 _LIMIT_CHANGED = re.compile(r"seconds was changed from \S{1,40} to (\S{1,40})")
-# What a heuristic of CBC solves on its own, printed at high log levels, says nothing about the MIP.
+# The inner search of a CBC heuristic, printed at high log levels, says nothing about the MIP.
 _SUBTREE = "Cbc0028I Starting sub-tree"
 _SUBTREE_ENDS = ("Cbc0001I ", "Cbc0005I ", "Cbc0006I ", "Cbc3007W ")
 _PROMPTS = re.compile(r"(?:Coin:)+")
@@ -118,12 +118,12 @@ _SUFFIXES = re.compile(
 
 @dataclass(slots=True)
 class Solve:
-    """The lines of one solve with their numbers, and what its header states.
+    """The lines of one solve with their numbers, and the facts in its header.
 
-    `ended_at` is the place of the first line that says so. `objective` is its number among the objectives of one model,
-    which Gurobi optimises one after the other. `relaxation` is the root LP value of CBC as printed, in the sense of the
-    model; `in_subtree` says that the lines are those of a heuristic's own search, `has_models` that the session reads
-    several models.
+    `ended_at` is the index of the first line that states the end. `objective` is its number among the objectives of one
+    model, which Gurobi optimises one after the other. `relaxation` is the root LP value of CBC as printed, in the sense
+    of the model; `in_subtree` says that the lines are those of a heuristic's own search, `has_models` that the session
+    reads several models.
     """
 
     lines: list[tuple[int, str]] = field(default_factory=list)
@@ -144,24 +144,24 @@ class Solve:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the log says that the solve ended."""
+        """Whether the log states that the solve ended."""
         return self.ended_at is not None
 
     @property
     def horizon(self) -> float | None:
-        """The time limit in seconds; 1e20 or 1e75 is how solvers say that there is none."""
+        """The time limit in seconds; None for values such as 1e20 or 1e75, with which solvers express no limit."""
         value = parse_number(_value(self.parameters, _LIMITS).removeprefix("-"))
         return value if value is not None and 0 < value < 1e9 else None
 
     @property
     def seed(self) -> int | None:
-        """The seed, where one was set."""
+        """The seed, if one was set."""
         text = _value(self.parameters, _SEEDS)
         return int(text) if text.isdecimal() and len(text) < 19 else None
 
 
 def split_solves(lines: list[tuple[int, str]]) -> list[Solve]:
-    """Split a text into its solves; one without a banner of its own inherits what its session has set."""
+    """Split a text into its solves; one without a banner of its own inherits the settings of its session."""
     solves = [Solve()]
     for number, printed in lines:
         current = solves[-1]
@@ -194,19 +194,19 @@ def split_solves(lines: list[tuple[int, str]]) -> list[Solve]:
 
 
 def _is_of_subtree(solve: Solve, line: str) -> bool:
-    """Say whether a line belongs to a search inside a heuristic of CBC, and keep track of where that ends."""
+    """Whether a line belongs to a search inside a heuristic of CBC; updates the state at its start and end."""
     if line.startswith(_SUBTREE):
         solve.in_subtree = True
     elif solve.in_subtree:
         is_end = line.startswith(_SUBTREE_ENDS)
-        # Where the end was not printed, the result or the next solve is no part of it.
+        # If the end was not printed, the result or the next solve is not part of it.
         solve.in_subtree = not is_end and not line.startswith(("Result - ", *_BANNER_TEXTS))
         return is_end or solve.in_subtree
     return solve.in_subtree
 
 
 def _without_tails(solves: list[Solve]) -> list[Solve]:
-    """Give what was prepared and never solved, a parameter or the LP of a fixed MIP, to the solve before it."""
+    """Merge solves that were prepared but never run (a parameter, the LP of a fixed MIP) into the previous one."""
     kept = solves[:1]
     for solve in solves[1:]:
         if solve.starts or solve.has_body:
@@ -217,7 +217,7 @@ def _without_tails(solves: list[Solve]) -> list[Solve]:
 
 
 def _start(line: str) -> str | None:
-    """Return which of the lines that open a solve this is."""
+    """Return which of the opening lines of a solve this is, or None."""
     # Most lines are rows, and most rows begin with a space.
     if line.startswith(" "):
         return None
@@ -234,15 +234,15 @@ def _read_header(solve: Solve, line: str) -> None:
         solve.ended_at = len(solve.lines) - 1
     if line.startswith(_BANNER_TEXTS):
         solver = next(name for text, name in _BANNERS.items() if line.startswith(text))
-        # Gurobi opens a log file with one banner and a session with another, which alone has the version in full.
+        # Gurobi opens a log file with one banner and a session with another; only the latter has the full version.
         if solve.banner is None or solver == solve.solver:
             solve.solver, solve.banner = solver, line
-            # CBC counts processor time unless it is told otherwise.
+            # CBC counts processor time unless it is configured otherwise.
             solve.is_cpu = solver == "cbc"
     if solve.solver is None:
         solve.solver = next((solver for sign, solver in _SIGNS.items() if line.startswith(sign)), None)
         solve.is_cpu = solve.solver == "cbc"
-    # Headers end where the table begins, so rows cost no patterns.
+    # Headers end where the table begins, so that rows need no regex matching.
     if (not solve.has_body or line.startswith("  Objective sense")) and len(line) <= 2000:
         _read_facts(solve, line.removeprefix("CPLEX> "))
 

@@ -20,14 +20,14 @@ from gapline.traces.recordings import is_recorded, read_recorded
 from gapline.traces.table_formats import Cells, read_pieces
 
 _EVENTS = ("time", "objective")
-# Stands in for columns that the file does not have, while it is read; no run leaves the reader with one.
+# Placeholders for columns that the file does not have, used only while it is read.
 _PLACEHOLDER: dict[str, str | int] = {"arm": "-", "instance": "-", "seed": 0}
 _MAGIC = {b"PAR1": "parquet", b"ARRO": "arrow", b"\xff\xff\xff\xff": "arrow"}
 _OPTIONAL = ("bound", "claimed", "primary", "secondary")
 
 
 def _form(head: bytes) -> str | None:
-    """Tell which of the neutral forms a file's head shows."""
+    """Return the neutral format of a file's head, or None."""
     if head[:4] in _MAGIC:
         return _MAGIC[head[:4]]
     first = next((line for line in head.splitlines() if line.strip()), b"")
@@ -57,17 +57,17 @@ def _read(log: LogFile) -> Found:
     stated = {name.strip().lower() for name in first.table.columns} | log.dialect.columns.keys()
     silent = [name for name in RUN_KEY if name not in stated]
     if len(silent) == len(RUN_KEY) and first.table.height == 0:
-        # Columns without rows, in a file of its own: a run that found nothing.
+        # Columns without rows: a run that found nothing.
         found.runs.append(FoundRun(time=[], objective=[], sense=None))
         return found
-    # Without arm and instance it is the log of one run; with them, missing seeds are numbered where it is read.
+    # Without arm and instance, it is the log of one run; with them, missing seeds are numbered by the table reader.
     placed = silent if len(silent) == len(RUN_KEY) else [name for name in silent if name != "seed"]
     waiting = [first]
     del first
 
     def placed_pieces() -> Iterator[Cells]:
         nonlocal torn
-        # Let go of each piece once it is read.
+        # Releases each piece once it is read.
         for piece in chain((waiting.pop() for _ in range(1)), pieces):
             torn |= any(row.fault is Fault.CUT for row in piece.broken.values())
             yield _placed(piece, placed)
@@ -86,7 +86,7 @@ def _read(log: LogFile) -> Found:
 
 
 def _read_recording(log: LogFile) -> Found:
-    """Read what `gapline.record` wrote; whether a run goes on can only be told of the file itself."""
+    """Read a recording of `gapline.record`; whether its run goes on can be seen only from the original file."""
     if not is_recorded(Path(log.path)):
         raise TraceError(
             f"{log.path}: expected a recording that lies in a folder, got one that is compressed or in an archive",
@@ -101,7 +101,7 @@ def _read_recording(log: LogFile) -> Found:
 
 
 def _torn_at(log: LogFile, found: Found) -> int | None:
-    """Return where the last line of a JSONL file begins, if the file ends inside it; else None."""
+    """Return where the last line of a JSONL file begins if the file ends inside it, otherwise None."""
     content = log.content()
     if content[-1:] in (b"", b"\n", b"\r"):
         return None
@@ -117,12 +117,12 @@ def _torn_at(log: LogFile, found: Found) -> int | None:
 
 
 def _placed(piece: Cells, names: list[str]) -> Cells:
-    """Return a piece with columns that its file does not have."""
+    """Return a piece with placeholder columns for those that its file does not have."""
     return piece._replace(table=piece.table.with_columns(pl.lit(_PLACEHOLDER[name]).alias(name) for name in names))
 
 
 def _split(campaign: Campaign, silent: list[str], found: Found) -> None:
-    """Give back each run by itself, without the identity that the file does not state."""
+    """Add each run separately, without the parts of its identity that the file does not state."""
     extras = [name for name in campaign.runs.columns if name not in (*RUNS, "import_notes")]
     for row in campaign.runs.iter_rows(named=True):
         part = slice(row["first"], row["first"] + row["count"])
@@ -130,7 +130,7 @@ def _split(campaign: Campaign, silent: list[str], found: Found) -> None:
             time=campaign.time[part],
             objective=campaign.objective[part],
             verdict=campaign.verdict[part],
-            # `all` is what a campaign fills in: to the importer it must look like silence.
+            # A campaign fills in `all`: for the importer, that must count as not stated.
             panel=row["panel"] if row["panel"] != "all" else None,
             horizon=row["horizon"],
             status=row["status"],

@@ -1,4 +1,4 @@
-"""Solvers that print `o VALUE` (MaxSAT, pseudo-Boolean, XCSP); stamps of runsolver, the line or the comment before."""
+"""Solvers that print `o VALUE` (MaxSAT, pseudo-Boolean, XCSP); stamps from runsolver, the line or the last comment."""
 
 import re
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from gapline.logs.reader import Found, FoundRun, LogFile, Reader
 
 # runsolver --timestamp puts `CPU/wall<TAB>` before each line.
 _STAMPED = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?)/([0-9]+(?:\.[0-9]*)?)\s(.*)", re.ASCII)
-# Choco and ACE print seconds behind the value.
+# Choco and ACE print seconds after the value.
 _VALUE = re.compile(r"o\s+(\S+)(?:\s+(\S+).*)?\s*$")
 _VALUE_BYTES = re.compile(
     rb"^(?:[ \t]*[0-9.]+/[0-9.]+[ \t])?o[ \t]+[+-]?[0-9][0-9.eE+-]*(?:[ \t]+[0-9.]+)?[ \t\r]*$", re.M
@@ -21,7 +21,7 @@ _STATUS_BYTES = re.compile(
     rb"^(?:[ \t]*[0-9.]+/[0-9.]+[ \t])?s (?:OPTIMUM FOUND|SATISFIABLE|UNSATISFIABLE|UNKNOWN|UNSUPPORTED)", re.M
 )
 _TIME_WORD = re.compile(r"\b(?:time|elapsed|after|seconds?)\b", re.IGNORECASE | re.ASCII)
-# Comments without one of these words are skipped unread: a talkative solver has a hundred of them for a value.
+# Comments without one of these words are skipped unread: a verbose solver prints a hundred of them per value.
 _FILTER = LineFilter(mark=b"c", words=(b"time", b"elapsed", b"after", b"second"))
 _LAST_NUMBER = re.compile(
     r"(?<![0-9.,_])([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*(?:s|sec|secs|seconds)?[.\])]*\s*$",
@@ -32,7 +32,7 @@ RISING = "`o` lines state no sense: read as max, because the values rise; --sens
 
 
 def _looks_like(_path: str, head: bytes) -> bool:
-    # Substrings first: a folder of other logs is looked at by every reader, and a regex with `^` visits every line.
+    # Substrings first: every reader tests every file of a folder, and a regex with `^` visits every line.
     if not (head.startswith((b"o ", b"s ")) or any(mark in head for mark in (b"\no ", b"\ns ", b"\to ", b"\ts "))):
         return False
     return _STATUS_BYTES.search(head) is not None or _VALUE_BYTES.search(head) is not None
@@ -40,7 +40,7 @@ def _looks_like(_path: str, head: bytes) -> bool:
 
 @dataclass(slots=True)
 class _Solve:
-    """The solve that is being read; it counts as killed until a line `s …` says how it ended."""
+    """The current solve; it counts as killed until a line `s …` states how it ended."""
 
     events: EventList
     status: str = "killed"
@@ -51,17 +51,17 @@ class _Solve:
     latest: float = 0.0
 
     def begins_another(self, word: str, stamp: str | None) -> bool:
-        """Say whether a value, or the status `word`, belongs to the next solve; `stamp` is that of its own line."""
+        """Whether a value, or the status `word`, belongs to the next solve; `stamp` is that of its own line."""
         time = parse_number(stamp or "")
         if self.closed or not word:
-            # A solve that was killed has no status, but the clock of the next one starts at 0 again.
+            # A solve that was killed has no status, but the clock of the next one restarts at 0.
             return self.closed or (time is not None and time < self.latest)
         # Sugar prints `s SATISFIABLE`, its values, and `s OPTIMUM FOUND` at the end.
         goes_on = self.word == "SATISFIABLE" and word == "OPTIMUM FOUND" and len(self.events) > 0
         return bool(self.word) and not goes_on
 
     def end(self, word: str) -> None:
-        """Take a status; values may follow it (RC2, EvalMaxSAT) unless some came before or there is none."""
+        """Record a status; values may follow it (RC2, EvalMaxSAT) unless some came before or there is none."""
         self.word, self.closed = word, len(self.events) > 0 or word in ("UNSATISFIABLE", "UNSUPPORTED")
         self.status = "unknown" if word in ("UNKNOWN", "UNSUPPORTED") else "finished"
 
@@ -107,13 +107,13 @@ def _read(log: LogFile) -> Found:
 
 
 def _comment_time(text: str) -> str | None:
-    """Return the number at the end of a comment that speaks of time."""
+    """Return the number at the end of a comment that mentions time."""
     match = _LAST_NUMBER.search(text[-60:])
     return match[1] if match and _TIME_WORD.search(text) else None
 
 
 def _sense(found: Found, values: Iterable[float]) -> str | None:
-    """Return the direction that the values show: each `o` line is better than the one before."""
+    """Return the direction of the values: each `o` line is better than the one before."""
     steps = (after - before for before, after in pairwise(values) if after != before)
     first = next(steps, None)
     if first is None:
@@ -133,7 +133,7 @@ def _finish(found: Found, solve: _Solve) -> FoundRun:
         **solve.events.columns(),
         status=solve.status,
         clock=" and ".join(sorted(solve.clocks - {""})),
-        # Stamps of more digits than milliseconds are as exact as any clock.
+        # Stamps with more digits than milliseconds are as exact as any clock.
         resolution=10.0**-solve.decimals if solve.clocks and solve.decimals <= 3 else None,
         sense=_sense(found, solve.events.values("objective")),
         guessed=True,

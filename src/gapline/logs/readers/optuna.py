@@ -54,7 +54,7 @@ def _looks_like(_path: str, head: bytes) -> bool:
 
 
 def _read(log: LogFile) -> Found:
-    """Read every study: a completed trial is a candidate, when it was complete, counted from the first."""
+    """Read every study: each completed trial is a candidate at its completion, counted from the first start."""
     found = Found()
     torn = False
     if _JOURNAL.match(log.head[: 64 * 1024]):
@@ -62,7 +62,7 @@ def _read(log: LogFile) -> Found:
         torn = torn_line
     else:
         studies = [_read_table(log, found)]
-    # Of a large log this is known when it was read.
+    # For a large log, this is known only after reading it.
     torn = torn or log.cut
     if not studies:
         raise TraceError(f"{log.path}: expected an Optuna journal or a table of trials, got {shown(log.head[:240])}")
@@ -88,7 +88,7 @@ def _read_journal(log: LogFile, found: Found) -> tuple[list[_Study], bool]:
 
 
 def _apply(entry: dict[str, Any], studies: list[_Study], trials: list[_Trial], where: str) -> bool:
-    """Apply one operation; False where it speaks of a study or trial that does not exist."""
+    """Apply one operation; False if it refers to a study or trial that does not exist."""
     code = as_float(entry.get("op_code"))
     if code == _CREATE_STUDY:
         name = entry.get("study_name")
@@ -145,20 +145,20 @@ def _update(trial: _Trial, entry: dict[str, Any], where: str) -> None:
 
 
 def _note_constraints(trial: _Trial, attributes: object) -> None:
-    """Keep the constraint values among a trial's attributes: one list until version 4, one attribute each from 5 on."""
+    """Keep the constraint values of a trial's attributes: one list until version 4, one attribute each from 5 on."""
     for name, value in attributes.items() if isinstance(attributes, dict) else ():
         if name == "constraints" or name.startswith("constraints:"):
             trial.constraints[name] = value
 
 
 def _is_violated(trial: _Trial) -> bool:
-    """Say whether a constraint is above 0, or is no number at all."""
+    """Whether a constraint is above 0, or is not a number."""
     lists = [value if isinstance(value, list) else [value] for value in trial.constraints.values()]
     return any((number := as_float(value)) is None or number > 0 for values in lists for value in values)
 
 
 def _moment(text: object) -> float | None:
-    """Return the second of an ISO 8601 moment; one without a time zone is taken as it stands."""
+    """Return an ISO 8601 moment in seconds; one without a time zone counts as UTC."""
     if not isinstance(text, str) or len(text) > 60:
         return None
     try:
@@ -195,7 +195,7 @@ def _read_table(log: LogFile, found: Found) -> _Study:
 
 
 def _constraints(row: dict[str, str]) -> dict[str, object]:
-    """Return the constraint values of a row: numbers or lists in JSON's or Python's spelling, never evaluated."""
+    """Return the constraint values of a row: numbers or lists in JSON or Python notation, never evaluated."""
     constraints: dict[str, object] = {}
     for name, text in row.items():
         if name.startswith("system_attrs_constraints") and text.strip():
@@ -215,7 +215,7 @@ def _finish(study: _Study, found: Found, log: LogFile, *, torn: bool) -> FoundRu
     for trial in study.trials:
         if trial.state != "COMPLETE":
             continue
-        # Moments are floats of 1e9 seconds: behind microseconds their difference is noise.
+        # Moments are floats of 1e9 seconds: beyond microseconds their difference is noise.
         time = None if trial.complete is None or began is None else round(trial.complete - began, 6)
         if study.several or len(trial.values) != 1:
             events.add(time, None, where=trial.where, valid=False, reason="several objectives")

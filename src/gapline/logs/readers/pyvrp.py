@@ -7,7 +7,7 @@ from gapline.logs.events import EventList
 from gapline.logs.lines import log_lines, parse_number, shown
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader
 
-# From 0.13 on the best cost is penalised unless `best_feas`; before, it is the best of the feasible part, or nan.
+# From 0.13 on, the best cost is penalised unless `best_feas`; before, it is the best feasible cost, or nan.
 _NEW = {"runtime", "best_cost", "best_feas"}
 _OLD = {"runtime", "feas_best_cost"}
 PENALISED = "penalised cost of an infeasible best"
@@ -47,7 +47,7 @@ def _read(log: LogFile) -> Found:
             break
         duration = parse_number(cells[runtime_at]) if len(cells) == len(names) else None
         if duration is None or duration < 0:
-            # Without this iteration's duration every later stamp would be early: the rest cannot be placed in time.
+            # Without this iteration's duration, every later stamp would be too early: the rest has no known time.
             found.refuse(where, f"{len(names)} columns with a runtime", text)
             rest = sum(1 for _ in lines)
             if lines.ending == b"\n" and (rest := rest - bool(lines.torn_at)) > 0:
@@ -56,11 +56,11 @@ def _read(log: LogFile) -> Found:
             break
         clock += duration
         cost, feasible = cells[cost_at].strip(), cells[feasible_at].strip() if new else "1"
-        # A row per iteration repeats the best a million times; only a change is a candidate.
+        # The best is repeated in a row per iteration; only a change is a candidate.
         if (cost, feasible) == previous:
             continue
         previous = (cost, feasible)
-        # The old generation prints nan while nothing feasible was found, which is no candidate.
+        # The old generation prints nan until something feasible is found: that is not a candidate.
         if not new and cost.lower() in ("nan", "inf", ""):
             continue
         is_valid = feasible.lower() in ("1", "true")

@@ -1,6 +1,6 @@
 """Series of the Quantum Optimization Benchmarking Library: `[[{"Time": 0.017, "Incumbent": -30, "step": 1}, …], …]`.
 
-Series of Gurobi are rows of its log: they also state BestBd and Model, in whole seconds but for the last row.
+Series of Gurobi are rows of its log: they also state BestBd and Model, in whole seconds except for the last row.
 """
 
 import re
@@ -16,13 +16,13 @@ from gapline.logs.loose_json import as_cell, as_float, as_name, decode_json
 from gapline.logs.reader import Found, FoundRun, LogFile, Reader
 
 _LOOKS = re.compile(rb'\s*\[(?:\s*\[)?\s*\{[^{}]{0,400}"Incumbent"\s*:', re.IGNORECASE)
-# A series is a list of lists; what nests deeper is no series, and is not walked to its end.
+# A series is a list of lists; deeper nesting is not a series, and is not parsed to its end.
 _DEEPEST = 8
 _PIECE = re.compile(r"\{[^{}\[\]]{0,4000}\}|\[|\]")
 
 
 def _looks_like(path: str, head: bytes) -> bool:
-    """Say whether a head is a list of records with Time and Incumbent, or an empty list and nothing else."""
+    """Whether a head is a list of records with Time and Incumbent, or only an empty list."""
     if _LOOKS.match(head):
         return re.search(rb'"Time"\s*:', head[:4096], re.IGNORECASE) is not None
     return path.lower().endswith((".json", ".json.gz", ".json.zst")) and b"".join(head[:64].split()) in (b"[]", b"[[]]")
@@ -47,7 +47,7 @@ def _read(log: LogFile) -> Found:
             found.problems.append(f"{log.path}: expected whole JSON, got a file that breaks off ({error})")
         if not isinstance(decoded, list):
             raise TraceError(f"{log.path}: expected a list of runs, got {type(decoded).__name__}")
-        # One run may stand without the outer list.
+        # A single run may have no outer list.
         runs = decoded if decoded and all(isinstance(run, list) for run in decoded) else [decoded]
     for seed, run in enumerate(runs):
         events = EventList(found.problems)
@@ -60,7 +60,7 @@ def _read(log: LogFile) -> Found:
             fields = {str(name).lower(): as_cell(value) for name, value in record.items()}
             time, value, bound = fields.get("time"), fields.get("incumbent"), as_float(fields.get("bestbd"))
             model = model or as_name(fields.get("model"))
-            # A row without an incumbent is no candidate where it tells the bound.
+            # A row without an incumbent is not a candidate if it states the bound.
             if value is None and bound is not None and isinstance(time, float) and time >= 0:
                 events.add_bound(time, bound)
             else:
@@ -82,7 +82,7 @@ def _resolution(stamps: np.ndarray) -> float | None:
 
 
 def _recover(text: str) -> list[Any] | None:
-    """Return the runs of a text that breaks off, up to the last whole record; None where there is none."""
+    """Return the runs of a truncated text, up to the last complete record; None if there is none."""
     runs: list[list[Any]] = []
     depth = 0
     for piece in _PIECE.finditer(text):
@@ -107,18 +107,18 @@ def _recover(text: str) -> list[Any] | None:
 
 
 def _agree_on_sense(found: Found, path: str) -> None:
-    """Set one sense for all runs of the file, that of the incumbents' steps: submitters differ in their sign."""
+    """Set one sense for all runs of the file, from the steps of the incumbents: submitters differ in their sign."""
     up = down = 0
     for run in found.runs:
         values = run.objective[run.verdict == VerdictCode.VALID]
         up += int((values[1:] > values[:-1]).sum())
         down += int((values[1:] < values[:-1]).sum())
     if not up and not down:
-        # Values that never move: the bounds lie on the side to which they would.
+        # Values that never move: the bounds are on the side to which they would.
         for run in found.runs:
             up += 0 if run.bound is None else int((run.bound > run.objective).sum())
             down += 0 if run.bound is None else int((run.bound < run.objective).sum())
-    # All runs of a file are of one submitter and one instance: they agree, or the file is odd.
+    # All runs of a file have one submitter and one instance: they agree, or the file is inconsistent.
     sense = ("max" if up > down else "min") if up or down else None
     for run in found.runs:
         run.sense, run.guessed = sense, True

@@ -22,7 +22,7 @@ def _read(log: LogFile) -> Found:
             found.refuse(where, "`=opt= name value`", text)
             continue
         kind, name, text_value = match[1], model_name(match[2]), match[3]
-        # Infeasible, unknown and dual bounds are no values to score against.
+        # Infeasible, unknown and dual bounds are not values to score against.
         if kind not in ("opt", "best"):
             continue
         value = parse_number(text_value or "")

@@ -1,4 +1,4 @@
-"""`BEST_SCORE.csv` of the Timefold benchmarker: `timeMillisSpent,score,initialized`, scores are maximised."""
+"""`BEST_SCORE.csv` of the Timefold benchmarker: `timeMillisSpent,score,initialized`; scores are maximised."""
 
 import csv
 import re
@@ -17,7 +17,7 @@ _LEVEL = re.compile(r"(\[[^\]]*\]|[^/\[\]]*?)(hard|medium|soft|init)")
 
 
 class Score(NamedTuple):
-    """A score taken apart: whether it is feasible and initialized, and the levels below the hard ones."""
+    """A parsed score: whether it is feasible and initialized, and the levels below the hard ones."""
 
     valid: bool
     reason: str
@@ -25,7 +25,7 @@ class Score(NamedTuple):
 
 
 def parse_score(text: str) -> Score | None:
-    """Take a score such as `-5hard/-541soft`, `0hard/-2medium/-7soft`, `[0]hard/[-1/-2]soft` or `-12` apart.
+    """Parse a score such as `-5hard/-541soft`, `0hard/-2medium/-7soft`, `[0]hard/[-1/-2]soft` or `-12`.
 
     >>> parse_score("0hard/-541soft")
     Score(valid=True, reason='', soft=(-541.0,))
@@ -37,7 +37,7 @@ def parse_score(text: str) -> Score | None:
         return None
     levels: list[tuple[str, str]] = _LEVEL.findall(text)
     if "/".join(number + name for number, name in levels) != text:
-        # A simple score has no level names; before it is initialized it is `-3init/-12`.
+        # A simple score has no level names; before it is initialized, it is `-3init/-12`.
         head, init, tail = text.rpartition("init/")
         levels = [(head, "init"), (tail, "soft")] if init else [(text, "soft")]
     values: dict[str, list[float]] = {"init": [], "hard": [], "medium": [], "soft": []}
@@ -72,7 +72,7 @@ def _read(log: LogFile) -> Found:
         if _HEADER.match(text.encode()):
             raise TraceError(f"{where}: expected rows of one run, got a second header", hint="split the file by run")
         cells = next(csv.reader([text.replace("\0", "�")]))
-        # A last line without its end is whole where its last cell is quoted to the end.
+        # A last line without a line end is complete if its last cell is closed by a quote.
         if len(cells) < 2 or (number == lines.torn_at and not text.endswith('"')):
             found.refuse(where, "timeMillisSpent,score", text)
             continue
