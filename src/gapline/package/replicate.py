@@ -156,7 +156,7 @@ def _compare(package: str | Path, directory: Path, origin: PackageOrigin, *, rep
 
 
 def _is_needed(name: str) -> bool:
-    """Return whether a member is needed to run a package or read its runs; of the journals, only orders and register are."""
+    """Return whether a member is needed to run a package or read its runs: of the journals, orders and register."""
     folder, _, rest = name.partition("/")
     if folder == JOURNALS:
         return rest == REGISTER or name.endswith(f"/{ORDER_FILE}")
