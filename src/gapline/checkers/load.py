@@ -34,10 +34,10 @@ def load_checker(name: str) -> Checker:
 
     Raises
     ------
-    If there is no such checker.
-        When there is no such checker.
-    If its package or program is missing.
-        When its package or program is missing.
+    UsageError
+        If there is no such checker.
+    EnvironmentLacksError
+        If its package or program is missing.
     """
     kind, _, rest = name.partition(":")
     if kind == "command" and rest.strip():
