@@ -383,7 +383,7 @@ class Results(_Part):
 
 
 class _Stated(msgspec.Struct):
-    """The one field that says how the others are to be read."""
+    """The field with the version of the format."""
 
     schema: str
 
@@ -405,8 +405,8 @@ def read_results(path: str | Path, /) -> Results:
     Raises
     ------
     TraceError
-        When there is none, it is of a version that this gapline does not know, or it is not what its version says;
-        every place that does not fit is named.
+        If there is no such file, its version is unknown to this gapline, or it does not match the format of its version;
+        the message names the mismatches.
     """
     file = Path(path)
     for inside in (file / RESULTS_FILE, file / RESULTS / RESULTS_FILE):

@@ -100,7 +100,7 @@ class AdapterSuite:
             assert candidate.get("time", 0.0) >= 0.0
 
     def test_every_other_line_is_a_dual_bound_or_a_claim(self, lines: list[dict[str, Any]]) -> None:
-        """A line without an objective states a finite bound, or what the solver has proven."""
+        """A line without an objective states a finite bound or a proven claim."""
         for line in lines[1:]:
             claims = line.get("claim") in ("optimal", "infeasible")
             assert claims or "objective" in line or math.isfinite(line["bound"]), line

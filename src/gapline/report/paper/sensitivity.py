@@ -27,7 +27,6 @@ def regime_figure(study: Study, *, source: str, envelopes: Envelopes | None = No
 
     `envelopes` are the runs to show, if not all of them. Columns regime, series, time, value; `names` are the regimes
     in drawing order.
-    regimes in the order they are drawn.
     """
     kernel = study.kernels[0] if parse_kernel(study.kernels[0]).before is not None else "squeezed"
     shown = study.envelopes if envelopes is None else envelopes
