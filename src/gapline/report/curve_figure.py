@@ -18,7 +18,7 @@ from gapline.scoring.curve import MeanCurves
 
 # A screen cannot show more breakpoints than it has pixels; the CSV has the exact curve. Altair accepts 5,000 rows.
 MOST_POINTS, MOST_ROWS = 2000, 4900
-# From these counts on (runs of shares, steps of means) the caption states how many breakpoints are drawn.
+# With more runs (curves of shares) or steps (mean curves), the caption states how many breakpoints are drawn.
 MANY_RUNS, MANY_STEPS = 100_000, 1_000_000
 # The places on a logarithmic axis: as many as it has pixels.
 MOST_PLACES = 600

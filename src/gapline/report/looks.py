@@ -7,7 +7,7 @@ figures, terminal and notebooks use the same look, whatever a filter leaves out.
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-# Okabe and Ito's colours, which all kinds of colour vision can distinguish; dashes and shapes are for print in grey.
+# Okabe and Ito's colours, distinguishable with any colour vision; dashes and shapes are for print in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 # Their names on a terminal; "default" is black, or white on a dark background.
 INKS = ("blue", "red", "green", "magenta", "yellow", "cyan", "default", "bright_black")

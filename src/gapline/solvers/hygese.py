@@ -29,7 +29,7 @@ def solve(task: Task) -> None:
     if instance.vehicles is not None:
         data["num_vehicles"] = instance.vehicles
     if instance.coordinates and min(map(min, instance.coordinates)) >= 0:
-        # Coordinates only define the neighbours of a customer; distances come from the matrix.
+        # Coordinates only serve to find routes near each other; distances come from the matrix.
         data["x_coordinates"], data["y_coordinates"] = zip(*instance.coordinates, strict=True)
     iterations = task.iterations()
     limit = {"timeLimit": task.last_word()} if iterations is None else {"nbIter": iterations}

@@ -22,7 +22,7 @@ def solve(task: Task) -> None:
         model.readProblem(str(task.instance))
     except OSError as error:
         raise UsageError(f"{task.instance}: expected an MPS or LP file, got what SCIP cannot read: {error}") from error
-    # Copy them before the search: later, these are the variables of the presolved problem.
+    # Get them before the search: later, these are the variables of the presolved problem.
     variables = model.getVars()
     names = [variable.name for variable in variables]
     whole = [variable.vtype() in ("BINARY", "INTEGER") for variable in variables]

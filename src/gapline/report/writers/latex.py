@@ -14,7 +14,7 @@ from gapline.text import printable
 
 # The most points for a table: the text width of article at 10 pt is 345, minus 2 % for rounding.
 TEXT_WIDTH = 338.0
-# Columns of words get at least the first width in points if there is another way, and never less than the second.
+# Least widths of a column of words in points: the wanted one, and one to fall below only if nothing else fits.
 WANTED, LEAST = 110.0, 62.0
 # Heads are broken into lines of at least this width in points.
 HEAD = 42.0
