@@ -405,8 +405,8 @@ def read_results(path: str | Path, /) -> Results:
     Raises
     ------
     TraceError
-        If there is no such file, its version is unknown to this gapline, or it does not match the format of its version;
-        the message names the mismatches.
+        If there is no such file, this gapline does not know its version, or it does not match the format of its
+        version; the message names the mismatches.
     """
     file = Path(path)
     for inside in (file / RESULTS_FILE, file / RESULTS / RESULTS_FILE):

@@ -47,7 +47,7 @@ def table_words(table: Table, /) -> dict[str, Any]:
         "header": [(column.head, column.text) for column in table.columns],
         "parts": parts,
         "notes": [printable(note) for note in table.notes],
-        # The page only contains texts; these numbers are the CSV of the files next to it.
+        # The same CSV as in the files next to the page: the page itself only shows texts.
         "numbers": to_csv(table.frame).decode("utf-8"),
         "latex": to_latex(table),
     }

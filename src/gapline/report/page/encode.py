@@ -54,7 +54,7 @@ class Grid:
         return self.values(self.units(values))
 
 
-# Computed in Python to be exact; ten to the 300 is about the largest power by which a double can be divided.
+# Python computes these powers exactly; ten to the 300 is about the largest one that a double can hold and divide by.
 _MOST_DECIMALS = 300
 _POWERS = np.array([10.0**k for k in range(_MOST_DECIMALS + 1)])
 

@@ -63,7 +63,7 @@ def page_moments(study: Study, count: int, /) -> Floats:
 
 
 def _risen(hits: Floats, weights: Floats, arm: Integers, arms: int, moments: Floats) -> Floats:
-    """Return, arms × moments, the weight of the runs that reached a goal by each moment."""
+    """Return the weight of the runs that reached a goal by each moment (arms × moments)."""
     place = np.searchsorted(moments, hits, side="left")
     reached = place < len(moments)
     cells = arm[reached] * len(moments) + place[reached]
@@ -329,7 +329,7 @@ def _wins(means: Floats, counts: Floats, a: int, b: int) -> list[int]:
 
 
 def _instance_means(cells: CellIndex, scores: Scores, kernel: str) -> Floats:
-    """Return the mean over seeds, arms × instances; NaN without a run, or with a run without a score."""
+    """Return the means over seeds (arms × instances); NaN without a run, or with a run without a score."""
     return cells.instance_means(scores.frame[kernel].fill_null(np.nan).to_numpy())
 
 

@@ -241,7 +241,7 @@ CHUNK = 2000
 
 
 def to_latex(table: Table, head: Sequence[str] = ()) -> str:
-    """Return a table in booktabs style; its caption is a macro, which a paper may define before."""
+    """Return a table in booktabs style; its caption is a macro, which a paper may define first."""
     fitted, label = fit(table), table.name
     macro = caption_name("table", label)
     caption = table_caption(table)

@@ -145,7 +145,7 @@ def caption_name(kind: str, name: str) -> str:
 
 
 def caption_macros(kind: str, captions: Mapping[str, str]) -> str:
-    r"""Write the captions of tables or figures as macros, which a paper may define before.
+    r"""Write the captions of tables or figures as macros, which a paper may define first.
 
     >>> print(caption_macros("figure", {"health": "50 % empty"}).strip())
     \providecommand{\CaptionFigureHealth}{50 \% empty}
