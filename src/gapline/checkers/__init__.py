@@ -1,4 +1,4 @@
-"""A candidate solution in, a verdict out: valid with the recomputed objective, or invalid with the reason."""
+"""Checkers: each candidate solution is valid with the recomputed objective, or invalid with a reason."""
 
 from gapline.checkers.load import load_checker
 from gapline.checkers.verdict import Checker, CheckerFailure, Verdict

@@ -1,6 +1,6 @@
 """Any program as a checker: one JSON line in per candidate, one JSON line out.
 
-The program first says who it is, then answers each line with one line, flushed::
+The program first prints its name and version, then answers each line with one line, flushed::
 
     out: {"checker": "mine", "version": "1.0"}
     in:  {"instance": "/study/instances/a.vrp", "solution": [[1, 2], [3]]}
@@ -31,7 +31,7 @@ from gapline.errors import EnvironmentLacksError, UsageError
 
 PATIENCE = 60.0
 LONGEST_LINE = 1 << 20
-# Bytes of the end of a checker's standard error.
+# Bytes kept from the end of a checker's standard error.
 ERRORS_KEPT = 1 << 18
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ class _Hello(msgspec.Struct):
 
 class _Answer(msgspec.Struct):
     valid: bool
-    # Of both kinds: an integer that no float holds is refused, not rounded.
+    # Both types: an integer that no float can represent is refused, not rounded.
     objective: int | float | None = None
     reason: str = ""
 
@@ -119,7 +119,7 @@ class CommandChecker:
 
 
 class LineProcess:
-    """A running program with a line-wise exchange that never waits longer than asked."""
+    """A running program that exchanges lines, with a limit on each wait."""
 
     def __init__(self, arguments: list[str], *, cwd: Path | None = None) -> None:
         process = subprocess.Popen(
@@ -139,13 +139,13 @@ class LineProcess:
         self._listener = threading.Thread(target=_listen, args=(process.stderr, self._said), daemon=True)
         self._listener.start()
         self._source, self._target = process.stdout.fileno(), process.stdin.fileno()
-        # A program that does not read would otherwise hold us at the pipe, beyond all patience.
+        # Without this, a program that does not read would block us at the pipe, beyond any limit.
         os.set_blocking(self._target, False)
         self._buffer = b""
         self.end = weakref.finalize(self, _end, process, self._listener)
 
     def exchange(self, request: bytes | None, patience: float) -> bytes:
-        """Send a line, if any, and return the next one; TimeoutError, EOFError or OSError where none comes."""
+        """Send a line, if any, and return the next one; raise TimeoutError, EOFError or OSError if none comes."""
         source, target = self._source, self._target
         left = b"" if request is None else request + b"\n"
         limit = time.monotonic() + patience
@@ -174,9 +174,9 @@ class LineProcess:
         return f" (exit code {code})" if code >= 0 else f" (signal {-code})"
 
     def errors(self) -> str:
-        """Return the end of what it said on its standard error."""
+        """Return the end of the standard error of the program."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            # What it says about its own end may come a moment after the end of its output.
+            # Its last error message may arrive a moment after the end of its output.
             self._process.wait(timeout=0.2)
             self._listener.join(timeout=0.2)
         return self._said.decode("utf-8", "replace")
@@ -188,7 +188,7 @@ class LineProcess:
 
 
 def _listen(stream: IO[bytes], said: bytearray) -> None:
-    """Read a standard error to its end and keep the end of it: one that prints without end must not fill anything."""
+    """Read a standard error to its end and keep only its last part: a program may print without end."""
     with contextlib.suppress(OSError, ValueError):
         while piece := stream.read(ERRORS_KEPT):
             said += piece
@@ -197,10 +197,10 @@ def _listen(stream: IO[bytes], said: bytearray) -> None:
 
 def _end(process: subprocess.Popen[bytes], listener: threading.Thread) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        # The whole session: a shell script would leave its children behind.
+        # Kill the whole session: otherwise the children of a shell script would survive.
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    # Somebody who left the session may hold the other end; the listener is then left to itself.
+    # A child that left the session may keep the pipe open; then stop waiting for the listener.
     listener.join(timeout=1.0)
     for stream in (process.stdin, process.stdout, None if listener.is_alive() else process.stderr):
         with contextlib.suppress(OSError):

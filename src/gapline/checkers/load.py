@@ -1,4 +1,4 @@
-"""Find a checker by the name that a contract gives it, or say what is missing for it: then none of its code runs."""
+"""Find a checker by its name in a contract, or report what is missing for it, without running its code."""
 
 import ast
 import shlex
@@ -14,7 +14,7 @@ from gapline.errors import UsageError
 from gapline.files.open_file import read_regular
 from gapline.text import meant
 
-# Each name is a class in a module of `gapline.checkers`.
+# Each value is a class in a module of `gapline.checkers`.
 CHECKERS = {
     "tdvrptw": "tdvrptw.TdvrptwChecker",
     "vrptw": "routing.VrptwChecker",
@@ -24,7 +24,7 @@ CHECKERS = {
 
 
 def load_checker(name: str) -> Checker:
-    """Return the checker of that name, ready to check.
+    """Return the checker with this name, ready to check.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ def load_checker(name: str) -> Checker:
     Raises
     ------
     UsageError
-        When there is no such checker.
+        If there is no such checker.
     EnvironmentLacksError
-        When its package or program is missing.
+        If its package or program is missing.
     """
     kind, _, rest = name.partition(":")
     if kind == "command" and rest.strip():
@@ -59,10 +59,11 @@ def load_checker(name: str) -> Checker:
 
 
 def own_checker_lack(name: str, study: Path) -> str | None:
-    """Say what a checker that is a program or a function lacks, or None where it is there as far as one can see.
+    """Report what a checker that is a program or a function lacks; None if nothing is seen to be missing.
 
-    A program is looked for where it would be started, a module where it would be imported from; its source is read,
-    not run, so that what it imports and whether it answers is left to `gapline run` and `gapline check`.
+    A program is looked up in the place from which it would be started, a module where it would be imported from. The
+    source is read, not run: whether its imports exist and whether it answers is only noticed by `gapline run` and
+    `gapline check`.
     """
     kind, _, rest = name.partition(":")
     if kind == "command":
@@ -79,7 +80,7 @@ def _program_lack(command: str, study: Path) -> str | None:
     if not arguments:
         return f"expected command:PROGRAM [ARGUMENTS], got 'command:{command}'"
     program = arguments[0]
-    # A checker starts in the study directory; a name without a slash is looked for on the path.
+    # A checker starts in the study directory; a name without a slash is looked up on the path.
     if shutil.which(str(study.absolute() / program) if "/" in program else program) is None:
         return f"expected a program, got {program!r}, which is not there or not executable"
     return None
@@ -91,7 +92,7 @@ def _function_lack(module: str, function: str, study: Path) -> str | None:
         return f"cannot import {module}: it is neither in the study directory nor installed"
     path = Path(spec.origin or "")
     if path.suffix != ".py" or not path.is_file():
-        # Compiled, or in an archive: it cannot be read.
+        # Compiled or in an archive: its source cannot be read.
         return None
     try:
         tree = ast.parse(read_regular(path))
@@ -105,12 +106,12 @@ def _function_lack(module: str, function: str, study: Path) -> str | None:
 
 
 def _spec_of(module: str, study: Path) -> ModuleSpec | None:
-    """Find a module as the checker's process would, part by part: `find_spec` of a dotted name imports its packages."""
+    """Find a module part by part, as the checker's process would: `find_spec` of a dotted name imports its packages."""
     top, *rest = module.split(".")
     try:
         spec = PathFinder.find_spec(top, [str(study.absolute())]) or find_spec(top)
     except ValueError:
-        # A module that is loaded already without saying where from.
+        # A module that is already loaded and has no spec.
         return None
     name = top
     for part in rest:
@@ -122,7 +123,7 @@ def _spec_of(module: str, study: Path) -> ModuleSpec | None:
 
 
 def _names(tree: ast.AST) -> list[str]:
-    """Return every name that a module may bind, those inside of its functions too: rather too many than too few."""
+    """Return every name that a module may bind, including names inside functions: too many rather than too few."""
     names: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

@@ -53,7 +53,7 @@ class MipChecker:
 
     @property
     def version(self) -> str:
-        """The tolerances and the reader of the files: both can change a verdict."""
+        """The tolerances and the version of the file reader: both can change a verdict."""
         return f"integrality {INTEGRALITY:g}, feasibility {FEASIBILITY:g}, highspy {version('highspy')}"
 
     def check(self, instance: str | Path, solution: object, /) -> Verdict:
@@ -71,7 +71,7 @@ class MipChecker:
         reason = bound_reason(problem, values) or row_reason(problem, values)
         if reason:
             return Verdict.reject(reason)
-        # Correctly rounded, so that the order of the variables in the file does not matter.
+        # `fsum` rounds correctly, so that the order of the variables in the file does not matter.
         objective = math.fsum([*(problem.cost * values).tolist(), problem.offset])
         if not math.isfinite(objective):
             return Verdict.reject("malformed solution: its objective is not finite")
@@ -79,14 +79,14 @@ class MipChecker:
 
 
 def read_values(solution: object, problem: MipInstance) -> Floats | Verdict:
-    """Return the value of every variable, or the rejection of what is not an object of names and finite numbers."""
+    """Return the value of every variable, or the rejection of a solution that is not an object of finite numbers."""
     if not isinstance(solution, dict):
         return Verdict.reject(
             f"malformed solution: expected an object of names and values, got {shown_value(solution)}"
         )
     values = np.zeros(len(problem.names))
     for name, value in solution.items():
-        # True is an int to Python, and no value; an integer of thousands of digits does not fit a float.
+        # In Python True is an int, but it is no value here; an integer of thousands of digits does not fit a float.
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not abs(value) <= 1e300:
             return Verdict.reject(
@@ -99,16 +99,16 @@ def read_values(solution: object, problem: MipInstance) -> Floats | Verdict:
 
 
 def bound_reason(problem: MipInstance, values: Floats) -> str:
-    """Say which variable is out of its bounds, or nothing; a semi-continuous one may also be zero."""
+    """Return which variable violates its bounds, or an empty text; a semi-continuous one may also be zero."""
     exempt = problem.may_be_zero & (values == 0)
     lower, upper = np.where(exempt, 0.0, problem.lower), np.where(exempt, 0.0, problem.upper)
     return _range_reason("bound", list(problem.names), values, lower, upper)
 
 
 def row_reason(problem: MipInstance, values: Floats) -> str:
-    """Say which row is broken, or nothing."""
+    """Return which row is violated, or an empty text."""
     activity: Floats = np.zeros(len(problem.row_names))
-    # Not `activity[rows] += …`, which adds once where a row has many entries.
+    # Not `activity[rows] += …`, which adds only once if a row has several entries.
     np.add.at(activity, problem.entry_row, problem.entry * values[problem.entry_column])
     return _range_reason("row", problem.row_names, activity, problem.row_lower, problem.row_upper)
 
@@ -163,5 +163,5 @@ def read_mip(path: Path) -> MipInstance:
 
 
 def _floats(values: Any) -> Floats:
-    # HiGHS hands out views of memory that goes away with it.
+    # Copy: HiGHS returns views of memory that is freed with its model.
     return np.array(values, dtype=np.float64)

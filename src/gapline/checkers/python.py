@@ -20,8 +20,8 @@ Function = Callable[[Path, object], Verdict | float | str]
 class PythonChecker:
     """Check through a function of an instance path and a solution.
 
-    It returns the objective it computed (the candidate is valid), a text (it is not, and that is why), or a `Verdict`.
-    Whatever it raises leaves the candidate unchecked.
+    The function returns the objective that it computed (the candidate is valid), a text with the reason (it is not), or
+    a `Verdict`. Any exception leaves the candidate unchecked.
     """
 
     def __init__(self, name: str, function: Function, version: str) -> None:
@@ -47,7 +47,7 @@ class PythonChecker:
 
 
 def _load_from(folder: str, name: str) -> None:
-    """Load a module that lies in a folder, whatever else on the path has its name."""
+    """Load a module from a folder, even if the path has another module of this name."""
     spec = PathFinder.find_spec(name, [folder])
     if spec is None or spec.loader is None or getattr(sys.modules.get(name), "__file__", None) == spec.origin:
         return
@@ -60,13 +60,13 @@ def _load_from(folder: str, name: str) -> None:
 
 
 def load_python_checker(target: str) -> Checker:
-    """Import `MODULE:FUNCTION`; the current directory comes first for MODULE, last for what it imports."""
+    """Import `MODULE:FUNCTION`; the current directory is searched first for MODULE, last for its imports."""
     module_name, _, function_name = target.partition(":")
     if not module_name or not function_name:
         raise UsageError(f"checker: expected python:MODULE:FUNCTION, got 'python:{target}'")
     here = str(Path.cwd())
     if here not in sys.path:
-        # Last: a file `numpy.py` that lies there must not be imported in the place of the package.
+        # Last: a file `numpy.py` in the study must not be imported instead of the package.
         sys.path.append(here)
     try:
         with uncompiled():
@@ -83,6 +83,6 @@ def load_python_checker(target: str) -> Checker:
     version = getattr(module, "__version__", None)
     if not isinstance(version, str):
         source = getattr(module, "__file__", None)
-        # A checker without a version has that of its source: edited code gives other verdicts.
+        # Without a stated version, use the digest of the source: edited code may give other verdicts.
         version = hashlib.sha256(read_regular(source)).hexdigest()[:12] if source else "unknown"
     return PythonChecker(f"python:{target}", function, version)

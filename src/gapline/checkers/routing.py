@@ -10,7 +10,7 @@ class CvrpChecker:
     """Check routes of a VRPLIB instance; the objective is the total distance."""
 
     name = "cvrp"
-    # That of the conventions, not of gapline: it changes when a verdict could.
+    # The version of the conventions, not of gapline: it changes when a verdict could change.
     version = "dimacs-1"
     read = staticmethod(read_cvrp)
 
@@ -25,12 +25,12 @@ class CvrpChecker:
             return routes
         if reason := self.reason(problem, routes):
             return Verdict.reject(reason)
-        # Summed in whole units and divided once: the objective has no rounding of its own.
+        # Sum in whole units and divide once, so that the objective is rounded only once.
         arcs = (arc for route in routes for arc in zip([0, *route], [*route, 0], strict=True))
         return Verdict.accept(sum(int(problem.distances[arc]) for arc in arcs) / problem.scale)
 
     def reason(self, problem: RoutingInstance, routes: Routes) -> str:
-        """Say which route carries too much, or that there are more routes than vehicles, or nothing."""
+        """Return which route exceeds the capacity, or that there are too many routes, or an empty text."""
         for number, route in enumerate(routes, start=1):
             load = sum(problem.demands[customer] for customer in route)
             if load > problem.capacity:
@@ -47,13 +47,13 @@ class VrptwChecker(CvrpChecker):
     read = staticmethod(read_vrptw)
 
     def reason(self, problem: RoutingInstance, routes: Routes) -> str:
-        """Say what is wrong with load or fleet, then which route is late where, or nothing."""
+        """Return the violation of capacity or fleet, then the route that is late, or an empty text."""
         if reason := super().reason(problem, routes):
             return reason
         assert problem.windows is not None
         assert problem.services is not None
         for number, route in enumerate(routes, start=1):
-            # Leaving the depot as early as possible is best: waiting costs nothing and no window opens twice.
+            # Leaving the depot as early as possible is optimal: waiting is free, and each customer has one window.
             here, time = 0, problem.windows[0][0]
             for there in [*route, 0]:
                 ready, due = problem.windows[there]

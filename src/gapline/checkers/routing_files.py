@@ -16,7 +16,7 @@ from gapline.files.open_file import most_bytes, read_regular
 
 @dataclass(frozen=True, slots=True)
 class RoutingInstance:
-    """An instance in whole units, `scale` of them to one unit of the objective; vertex 0 is the depot."""
+    """An instance in integer units, `scale` of them to one unit of the objective; vertex 0 is the depot."""
 
     name: str
     distances: npt.NDArray[np.int64]
@@ -30,12 +30,12 @@ class RoutingInstance:
 
     @property
     def customers(self) -> int:
-        """The number of customers; they are numbered from 1."""
+        """The number of customers; their numbers begin at 1."""
         return len(self.demands) - 1
 
 
 def read_cvrp(path: Path) -> RoutingInstance:
-    """Read a VRPLIB file; Euclidean distances are rounded, and the fleet is limited only where VEHICLES says so."""
+    """Read a VRPLIB file; Euclidean distances are rounded, and only VEHICLES limits the fleet."""
     data = import_extra("vrplib", "routing").read_instance(path)
     if "distance" in data:
         raise ValueError("a limit on the length of a route (DISTANCE), which the DIMACS convention does not have")
@@ -52,11 +52,11 @@ def read_vrptw(path: Path) -> RoutingInstance:
         data = vrplib.read_instance(path)
         if "time_window" not in data:
             raise ValueError("a TIME_WINDOW_SECTION, got none")
-        # A service time for all is not one of the depot.
+        # A service time that applies to all customers does not apply to the depot.
         services = np.broadcast_to(np.asarray(data.get("service_time", 0)), len(data["demand"]))
         data["service_time"] = [0, *services[1:]]
         return _instance(data, path, truncated_distances, scale=10 if _is_euclidean(data) else 1)
-    # vrplib reads what is not a whole number as -1.
+    # vrplib reads numbers that are not whole as -1.
     for row in [line.split() for line in text.splitlines() if line.strip()][6:]:
         if not all(cell.removeprefix("-").isdecimal() for cell in row):
             raise ValueError(f"whole numbers in each row, got {' '.join(row)!r}")
@@ -96,7 +96,7 @@ def rounded_distances(coordinates: Any) -> npt.NDArray[np.int64]:
     whole = _whole(coordinates)
     if whole is None:
         return np.floor(_lengths(coordinates) + 0.5).astype(np.int64)
-    # ⌊√s + ½⌋ in whole numbers: (⌊√(4s)⌋ + 1) // 2.
+    # ⌊√s + ½⌋ in integers: (⌊√(4s)⌋ + 1) // 2.
     return _roots(whole.tolist(), lambda square: (math.isqrt(4 * square) + 1) // 2)
 
 
@@ -115,7 +115,7 @@ def _whole(numbers: Any) -> npt.NDArray[np.int64] | None:
 
 
 def _roots(points: list[tuple[int, int]], root: Callable[[int], int]) -> npt.NDArray[np.int64]:
-    """Take roots of squared distances in whole numbers: floating point may miss by one at a whole root."""
+    """Return roots of squared distances, computed in integers: floating point may miss an exact root by one."""
     distances = np.zeros((len(points), len(points)), dtype=np.int64)
     for i, (x, y) in enumerate(points):
         for j, (u, v) in enumerate(points[:i]):
@@ -134,7 +134,7 @@ Routes = list[list[int]]
 
 
 def read_routes(solution: object, customers: int) -> Routes | Verdict:
-    """Return the routes, or the rejection of what is not a set of routes that serves every customer once.
+    """Return the routes, or the rejection of a solution that does not serve every customer exactly once.
 
     >>> read_routes([[2, 1]], 2)
     [[2, 1]]
@@ -170,7 +170,7 @@ def _shape_reason(solution: object) -> str:
         if not route:
             return f"route {number} is empty"
         for customer in route:
-            # True is an int to Python, and no customer.
+            # In Python True is an int, but it is no customer.
             if not isinstance(customer, int) or isinstance(customer, bool):
                 return f"expected a customer number in route {number}, got {shown_value(customer)}"
     return ""

@@ -8,7 +8,7 @@ from gapline.checkers.routing_files import read_routes
 from gapline.checkers.verdict import CheckerFailure, LastInstance, Verdict
 from gapline.errors import import_extra
 
-# The referee's words for what is wrong, in ours, which are the same for every routing checker.
+# Maps the referee's reasons to ours, which are the same for every routing checker.
 _KINDS = {
     "vehicle_capacity_exceeded": "capacity exceeded",
     "time_window_violated": "time window violated",
@@ -28,7 +28,7 @@ class TdvrptwChecker:
 
     @property
     def version(self) -> str:
-        """The version of the referee: its rounding differs from release to release."""
+        """The version of the referee: its rounding differs between releases."""
         return f"mamut-routing-lib {version('mamut-routing-lib')}"
 
     def check(self, instance: str | Path, solution: object, /) -> Verdict:

@@ -1,4 +1,4 @@
-"""`Verdict` and `Checker`: what a checker says of one candidate, with the last instance kept in memory."""
+"""`Verdict` and `Checker`: the judgement of one candidate; the last instance is kept in memory."""
 
 import math
 from collections.abc import Callable
@@ -28,7 +28,7 @@ class Verdict:
         >>> Verdict.accept(10.0)
         Verdict(valid=True, objective=10.0, reason='')
         """
-        # Of integers first: one of 400 digits is not even asked whether it is finite.
+        # Test integers first: `math.isfinite` raises OverflowError for one of 400 digits.
         if isinstance(objective, int) and not is_exact(objective):
             got = objective if abs(objective) < 10**40 else "a huge number"
             raise CheckerFailure(f"expected an objective that a double holds (each integer up to 2^53), got {got}")
@@ -38,7 +38,7 @@ class Verdict:
 
     @classmethod
     def reject(cls, reason: str) -> Self:
-        """Reject a candidate, saying why in one line.
+        """Reject a candidate with a reason in one line.
 
         >>> Verdict.reject("missing customers: 3")
         Verdict(valid=False, objective=None, reason='missing customers: 3')
@@ -56,7 +56,7 @@ class Verdict:
 
 
 def shown_value(value: object) -> str:
-    """Return a part of a solution as a reason shows it: short, whatever it is.
+    """Return a short text for any part of a solution, for use in a reason.
 
     >>> shown_value([1, 2]), shown_value("x"), shown_value(10**5000)
     ('a list of 2', "'x'", 'a huge number')
@@ -64,7 +64,7 @@ def shown_value(value: object) -> str:
     if isinstance(value, list | dict):
         return f"a {type(value).__name__} of {len(value)}"
     if isinstance(value, int) and abs(value) > 10**12:
-        # An integer of thousands of digits cannot even be turned into text.
+        # Python refuses to turn an integer of thousands of digits into text.
         return "a huge number"
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:37]}..."
@@ -77,9 +77,9 @@ class CheckerFailure(GaplineError):
 class Checker(Protocol):
     """Re-evaluates candidates against the original problem.
 
-    Any solution whatever gets a verdict: a malformed one is a rejection with a reason, never an exception. What is
-    wrong on the checker's own side (an instance that cannot be read, a program that crashed) raises `CheckerFailure`.
-    Two checkers that may give different objectives must differ in `name` or `version`.
+    Every solution gets a verdict: a malformed one is rejected with a reason, never with an exception. A failure of the
+    checker itself (an instance that cannot be read, a program that crashed) raises `CheckerFailure`. Two checkers that
+    may give different objectives must differ in `name` or `version`.
     """
 
     @property
@@ -91,19 +91,19 @@ class Checker(Protocol):
         """The version stored with each verdict; verdicts of two versions are never mixed."""
 
     def check(self, instance: str | Path, solution: object, /) -> Verdict:
-        """Return the verdict on a candidate's solution, as it came out of its JSON line."""
+        """Return the verdict on a candidate's solution, as decoded from its JSON line."""
 
 
 class LastInstance(Generic[T]):
-    """Read an instance file once, again only when another is asked for or the file has changed."""
+    """Read an instance file once, and again only if another one is requested or the file has changed."""
 
     def __init__(self, read: Callable[[Path], T]) -> None:
-        # Time and size of the file are part of the key, so that a changed file is another instance.
+        # Time and size of the file are part of the key, so that a changed file is read again.
         self._read = lru_cache(maxsize=1)(lambda file, *_state: read(file))
 
     def get(self, path: str | Path) -> T:
-        """Return the instance; one that cannot be read is the checker's failure, not the candidate's."""
-        # Not resolved: a linked instance has its companions beside the link.
+        """Return the instance; if it cannot be read, the checker fails, not the candidate."""
+        # Do not resolve links: companions of a linked instance lie next to the link.
         file = Path(path).absolute()
         try:
             state = file.stat()

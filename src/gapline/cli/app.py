@@ -1,4 +1,4 @@
-"""The `gapline` group: commands are loaded when they are called."""
+"""The `gapline` group: commands are imported when they are called."""
 
 import errno
 import io
@@ -17,7 +17,7 @@ from gapline.errors import EnvironmentLacksError, GaplineError, TraceError, Usag
 from gapline.terminal import say
 from gapline.text import printable
 
-# In the order of the flow; `NAME` lives in `gapline.cli.NAME` as `command`.
+# In the order of the workflow; `NAME` lives in `gapline.cli.NAME` as `command`.
 COMMANDS = (
     "demo", "init", "generate", "run", "status", "serve", "watch", "check", "import", "export", "merge", "snapshot",
     "score", "curve", "compare", "analyse", "plan", "report", "pack", "verify", "replicate", "paper", "scale", "doctor",
@@ -28,7 +28,7 @@ class _Commands(click.RichGroup):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
         return list(COMMANDS)
 
-    # Loaded by name: `gapline --help` must not import every command's libraries.
+    # Imported by name: `gapline --help` must not import every command's libraries.
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002 (click's signature)
         if name not in COMMANDS:
             return None
@@ -61,7 +61,7 @@ def run(arguments: list[str]) -> int:
     try:
         return _run(arguments)
     finally:
-        # Looked up and not imported: what has compiled nothing has nothing to say.
+        # Look it up without importing it: if the module is not loaded, nothing was compiled and there are no notes.
         compiled = sys.modules.get("gapline.native.compilation")
         while compiled is not None and compiled.notes:
             say(f"note: {compiled.notes.pop()}", err=True)
@@ -69,7 +69,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _clear_leftovers() -> None:
-    """Remove what commands that were killed left unpacked; what works with no scratch files does not look for them."""
+    """Remove unpacked files of killed commands; skip it if this command did not use scratch files."""
     if "gapline.files.scratch_arrays" in sys.modules:
         from gapline.files.scratch_folder import clear_leftovers
 
@@ -78,7 +78,7 @@ def _clear_leftovers() -> None:
 
 def _run(arguments: list[str]) -> int:  # noqa: PLR0911 (one return per way to end)
     debug = "--debug" in arguments
-    # Accepted anywhere on the line: people add it at the end of the command that failed.
+    # Accepted anywhere on the line: users append it to the command that failed.
     arguments = [argument for argument in arguments if argument != "--debug"]
     try:
         _refuse_odd_arguments(arguments)
@@ -95,8 +95,8 @@ def _run(arguments: list[str]) -> int:  # noqa: PLR0911 (one return per way to e
         say("interrupted", err=True)
         return 130
     except BrokenPipeError:
-        # The reader of our output went away (`gapline score … | head`): nothing is wrong.
-        # Python flushes at exit, and would complain again into the closed pipe.
+        # The reader closed the pipe (`gapline score … | head`), which is no error.
+        # Python flushes at exit, and would fail again on the closed pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
@@ -111,7 +111,7 @@ def _run(arguments: list[str]) -> int:  # noqa: PLR0911 (one return per way to e
 
 
 def _refuse_odd_arguments(arguments: list[str]) -> None:
-    """Refuse an argument or a value without a letter, from a variable that was never set, and one with a NUL."""
+    """Refuse an empty argument or value, as from a variable that was never set, and one with a NUL."""
     for place, argument in enumerate(arguments):
         if "\0" in argument:
             raise UsageError(f"expected a text without NUL characters, got {argument!r}")
@@ -121,14 +121,14 @@ def _refuse_odd_arguments(arguments: list[str]) -> None:
             raise UsageError(f"{printable(before)}: expected a value, got an empty one")
 
 
-# The call names a place that cannot be what it should be; every other failure of the system is one of the machine.
+# Errors of a path given by the user; all other system errors are problems of the machine.
 _WRONG_PLACE = (
     errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENOTEMPTY, errno.ENAMETOOLONG, errno.ELOOP,
 )  # fmt: skip
 
 
 def _in_words(error: Exception) -> GaplineError | None:
-    """Say what a failure of the file system or of an encoding means; None where it can only be a defect of ours."""
+    """Explain a failure of the file system or of an encoding; None for one that can only be a defect of gapline."""
     if isinstance(error, GaplineError):
         return error
     if isinstance(error, UnicodeDecodeError):
@@ -144,13 +144,13 @@ def _in_words(error: Exception) -> GaplineError | None:
 def _system_error(error: OSError) -> GaplineError:
     words = error.strerror or str(error) or type(error).__name__
     words = words[0].lower() + words[1:]
-    # The second name is the target of a rename, which is the one that the user gave.
+    # The second name is the target of a rename, which is the path that the user gave.
     where = error.filename2 or error.filename
     if not isinstance(where, str | bytes | os.PathLike):
         return EnvironmentLacksError(words)
     place = Path(os.fsdecode(where))
     if error.errno in (errno.EEXIST, errno.ENOTDIR):
-        # The system names the folder that it could not make; the user has to know which file is in its way.
+        # The system names the folder that it could not create; the user needs the file that is in its way.
         for part in (place, *place.parents):
             if part.is_file():
                 place, words = part, "expected a directory, got a file"

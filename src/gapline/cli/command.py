@@ -1,4 +1,4 @@
-"""What every command has: help of one screen in groups, longer help, and `--set` for choices of the contract."""
+"""The common features of commands: a short help in groups, a longer one, and `--set` for choices of the contract."""
 
 import re
 import tomllib
@@ -12,12 +12,12 @@ from gapline.cli.options import option_of
 from gapline.contract.choices import GROUPS, choice_fields, find_choice
 from gapline.errors import UsageError, closest
 
-# As many options as a short help page has, and as many as stand in one list.
+# The number of options on a short help page, and in one list without groups.
 MOST, ONE_LIST = 20, 12
 START, COMPUTING, OUTPUT = GROUPS[0], GROUPS[-1], GROUPS[-2]
 HELP = "help"
 _FIRST = ("references", "horizon", "columns", "sense", "time_unit", "kernels")
-# Where options stand that are no choices of an analysis; others are the command's own.
+# The groups of options that are no choices of an analysis; all others are in the command's own group.
 _PLACES = dict.fromkeys(("output", "outputs"), START) | dict.fromkeys(("jobs", "on", "memory"), COMPUTING)
 _PLACES |= dict.fromkeys(
     ("as_json", "as_csv", "all_columns", "log_time", "formats", "width", "no_title", "captions", "font_size", "grey",
@@ -52,18 +52,18 @@ class Command(click.RichCommand):
         self.more = more
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
-        """Return the names of the short help, whoever asks for it."""
+        """Return the names of the short help option, the same for every command."""
         return ["--help", "-h"]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the parameters, and the options about help."""
+        """Return the parameters, including the help options."""
         return [*super().get_params(ctx), _HELP_ALL]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the line; then `--set` makes the choices that no option made."""
+        """Parse the line; then `--set` makes those choices that no option made."""
         rest = super().parse_args(ctx, args)
         made: dict[str, str] = {}
-        # A line that a shell completes is not finished.
+        # During completion the line is not finished yet.
         for text in () if ctx.resilient_parsing else ctx.params.pop("settings", ()):
             field, name, value = read_setting(text)
             option = next((one for one in self.params if one.name == name), None)
@@ -75,10 +75,10 @@ class Command(click.RichCommand):
         return rest
 
     def shown(self, ctx: click.Context) -> dict[str, list[str]]:
-        """Return the options of a help page by their groups."""
+        """Return the options of a help page by group."""
         options = [one for one in self.get_params(ctx) if isinstance(one, click.Option) and not one.hidden]
         if len(options) <= MOST + 1:
-            # Nothing is left out, so that there is nothing to ask for.
+            # The short help already shows everything, so that `--help-all` is not needed.
             options.remove(_HELP_ALL)
         elif not ctx.meta.get(__name__):
             options = [one for one in options if self._is_short(one)]
@@ -93,7 +93,7 @@ class Command(click.RichCommand):
         return {group: groups[group] for group in order if group in groups}
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the groups, each in its frame."""
+        """Write the groups, each in a frame."""
         for group, names in self.shown(ctx).items():
             title = group if group.startswith("gapline") else group.capitalize()
             formatter.write(RichOptionPanel(title, options=names).render(self, ctx, formatter))  # type: ignore[arg-type]
@@ -105,14 +105,14 @@ class Command(click.RichCommand):
 
 
 def read_setting(text: str) -> tuple[str, str, Any]:
-    """Read FIELD=VALUE: return the field, the choice that it states, and its value.
+    """Read FIELD=VALUE: return the field, the choice that it sets, and its value.
 
     >>> read_setting("aggregate.weighting=instance"), read_setting("score.kernel=['raw']")
     (('aggregate.weighting', 'weighting', 'instance'), ('score.kernel', 'kernels', ['raw']))
     """
     field, equals, value = (part.strip() for part in text.partition("="))
     fields = choice_fields()
-    # The plural that Python has is understood too.
+    # The plural form, which is the name in Python, is accepted too.
     names = fields | {f"{known.rpartition('.')[0]}.{name}": name for known, name in fields.items()}
     if not equals or not value:
         raise UsageError(f"--set: expected FIELD=VALUE, got {text!r}", hint="such as aggregate.weighting=instance")
@@ -123,7 +123,7 @@ def read_setting(text: str) -> tuple[str, str, Any]:
     try:
         table = tomllib.loads(f"value = {value}")
     except tomllib.TOMLDecodeError as error:
-        # A text needs no quotes, as nobody wants to type them for a shell.
+        # A text needs no quotes, which would be tedious to type in a shell.
         if re.match(r"[\[{\"']", value):
             raise UsageError(f"--set {field}: expected a value as in study.toml, got {value!r}: {error}") from None
         table = {"value": value}
@@ -133,7 +133,7 @@ def read_setting(text: str) -> tuple[str, str, Any]:
 
 
 def _as_typed(option: click.Parameter, value: Any, context: click.Context, where: str) -> Any:
-    """Return a value as the option has it: read by the option's own type, and refused in its words."""
+    """Return a value converted by the option's own type, with the option's own error messages."""
     if isinstance(value, dict):
         value = [f"{key}={one}" for key, one in value.items()]
     elif option.multiple and not isinstance(value, list):
@@ -150,5 +150,5 @@ def _as_typed(option: click.Parameter, value: Any, context: click.Context, where
 
 
 def _texts(value: Any) -> Any:
-    """Return values as they would be typed."""
+    """Return values as a user would type them."""
     return [_texts(one) for one in value] if isinstance(value, list) else str(value)

@@ -1,7 +1,7 @@
-"""What a shell completes: names of the study at hand, kernels, weights, tables, formats and files.
+"""Shell completion: names of the current study, kernels, weights, tables, formats and files.
 
-Every press of the key starts a process, so nothing here imports NumPy or reads a large file; and what is broken has
-nothing to offer instead of an error in the middle of somebody's line.
+Every press of the key starts a process, so nothing here imports NumPy or reads a large file. On any error there are no
+suggestions: a message would end up in the middle of the user's command line.
 """
 
 import csv
@@ -24,7 +24,7 @@ COLUMNS = ("arm", "panel", "instance", "seed", "status")
 STATISTICS = ("mean", "median", "quantile:", "trimmed:", "python:")
 PLACES = ("local:", "dask:", "slurm", "oar")
 CHECKERS = ("tdvrptw", "vrptw", "cvrp", "mip", "command:", "python:")
-# Those of `gapline.report.analysis_tables` and `gapline.logs.formats`, which take long to import; tests compare.
+# Copies of those in `gapline.report.analysis_tables` and `gapline.logs.formats`, which import slowly; a test compares.
 TABLES = (
     "design", "health", "rejections", "ladder-validity", "ladder-means", "completeness", "pooled", "saturation",
     "signs", "ratios", "kernel-ratios", "reversals", "references", "transforms", "pairs", "robustness", "swaps",
@@ -35,9 +35,9 @@ FORMATS = (
     "auto", "neutral", "dimacs", "hgs", "pyvrp", "hexaly", "timefold", "lkh", "olines", "solu", "cpsat", "mip",
     "minizinc", "iohprofiler", "coco", "qoblib", "optuna",
 )  # fmt: skip
-# Of a long table the first rows say what the arms are called.
+# The first rows of a long table are enough to find the names of arms.
 _MOST_BYTES = 1 << 21
-# A shell splits or obeys other letters: such a name is typed by hand, in quotes.
+# A shell interprets other characters: the user has to quote such a name.
 _TYPED = re.compile(r"[\w.@%+=:,/-]+")
 
 
@@ -47,7 +47,7 @@ def words(*known: str) -> Complete:
 
 
 def names(kind: str, *ours: str) -> Complete:
-    """Complete names of ours, then the arms, instances, panels, kernels or weights of the sources on the line."""
+    """Complete the given names, then the arms, instances, panels, kernels or weights of the sources on the line."""
     return _guarded(lambda: [*ours, *_known(kind)])
 
 
@@ -57,13 +57,13 @@ def files(_context: click.Context, _parameter: click.Parameter, typed: str) -> l
 
 
 def snapshots(context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Complete a snapshot of the study, else any path."""
+    """Complete a snapshot of the study, or any path if there is none."""
     found = _guarded(lambda: _known("snapshot"))(context, parameter, typed)
     return found or files(context, parameter, typed)
 
 
 def source_and_arm(context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
-    """Complete SOURCE:ARM: a path, and behind the colon an arm of what lies there."""
+    """Complete SOURCE:ARM: a path, and after the colon an arm of that source."""
     source, colon, _ = typed.rpartition(":")
     found = _guarded(lambda: [f"{source}:{arm}" for arm in _names_of(source, "arm")])
     return found(context, parameter, typed) if colon else files(context, parameter, typed)
@@ -73,7 +73,7 @@ def _guarded(offer: Callable[[], Iterable[str]]) -> Complete:
     def complete(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:
         try:
             known = dict.fromkeys(offer())
-        # Whatever is wrong with the files at hand, the shell has no place to say it.
+        # Whatever is wrong with the files, the shell cannot show a message.
         except Exception:
             return []
         return [CompletionItem(name) for name in known if name.startswith(typed) and _TYPED.fullmatch(name)]
@@ -82,9 +82,9 @@ def _guarded(offer: Callable[[], Iterable[str]]) -> Complete:
 
 
 def _known(kind: str) -> list[str]:
-    """Return the names of a kind in the sources on the line: whatever word of it is a path."""
+    """Return the names of a kind in the sources on the line: all words that are paths."""
     known: list[str] = []
-    # From the line as every shell hands it over: click has no arguments where an option still waits for its value.
+    # Read the line from the shell's variable: click has no arguments yet while an option waits for its value.
     line = split_arg_string(os.environ.get("COMP_WORDS", ""))[1:]
     for word in dict.fromkeys(line):
         source = word if Path(word).exists() else word.rpartition(":")[0]
@@ -95,7 +95,7 @@ def _known(kind: str) -> list[str]:
 
 def _names_of(source: str, kind: str) -> list[str]:
     place = Path(source)
-    # One source that cannot be read does not hide the names of another.
+    # A source that cannot be read must not hide the names of another.
     try:
         if place.is_dir():
             return _of_study(place, kind) if (place / "study.toml").is_file() else _of_campaign(place, kind)
@@ -121,7 +121,7 @@ def _of_study(folder: Path, kind: str) -> list[str]:
     stated = [entry.get("panel" if kind == "panel" else "name") for entry in entries]
     if all(isinstance(name, str) and not set(name) & set("*?[{") for name in stated) and "ladder" not in str(entries):
         return stated
-    # Patterns, ladders, lists and files stand for names that only the whole contract knows, which takes a while.
+    # Names given by patterns, ladders, lists or files need the whole contract, which takes a while to load.
     from gapline.contract.study_file import load_contract
 
     expanded = load_contract(folder)
@@ -140,7 +140,7 @@ def _of_campaign(folder: Path, kind: str) -> list[str]:
 def _of_table(file: Path, kind: str) -> list[str]:
     with open_regular(file) as stream:
         data = stream.read(_MOST_BYTES)
-    # The last row may be cut in the middle of a name.
+    # The last row may be cut off inside a name.
     text = (data if len(data) < _MOST_BYTES else data.rpartition(b"\n")[0]).decode("utf-8", errors="ignore")
     rows = csv.DictReader(text.splitlines(), delimiter="\t" if file.suffix == ".tsv" else ",")
     return list(dict.fromkeys(row[kind] for row in rows if row.get(kind)))

@@ -1,4 +1,4 @@
-"""Options that every command which scores takes, from one place: their names are those of `gapline.open_study`."""
+"""Options shared by all commands that score, defined once: their names are those of `gapline.open_study`."""
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -39,7 +39,7 @@ def _together(*decorators: Decorator) -> Decorator:
     return decorate
 
 
-# What does on a package what a command does on a study directory.
+# The command for a package that replaces one for a study directory.
 _INSTEAD = {
     "run": "`gapline replicate {path} -o DIR` runs its campaign again here",
     "check": "`gapline verify --recheck {path}` runs its checker again",
@@ -52,7 +52,7 @@ _FOLLOWERS = ("watch", "serve")
 
 
 class StudyDirectory(click.Path):
-    """A study directory to work in; a package, or a file to be followed, is refused with the command that takes it."""
+    """A study directory to work in; for a package or a file to follow, the error names the command that takes it."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path of a directory."""
@@ -85,11 +85,11 @@ def _limit_memory(context: click.Context, _option: click.Parameter, amount: str 
         from gapline.files.memory import limited_memory, use_one_heap
 
         use_one_heap()
-        # Until the command ends, for all that it does.
+        # The limit holds until the command ends.
         context.with_resource(limited_memory(amount))
 
 
-# How a shell completes the values of a choice, by what `Choice.names` says they are.
+# How a shell completes the values of a choice, by the kind in `Choice.names`.
 _COMPLETED: dict[str, completion.Complete] = {
     "file": completion.files,
     "snapshot": completion.snapshots,
@@ -102,14 +102,14 @@ _COMPLETED: dict[str, completion.Complete] = {
 
 
 def option_of(name: str, *, about: str = "", but: str = "") -> click.RichOption:
-    """Return the option of a choice; `about` says of what it is asked for, `but` is a value that it does not offer."""
+    """Return the option of a choice; `about` is put before its help, `but` is a value that it does not offer."""
     kind, choice = find_choice(name)
     option = f"--{choice.option or name}".replace("_", "-")
     parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     kinds = {get_origin(part) or part for part in parts}
     attributes: dict[str, Any] = {"panel": choice.group}
     if bool in kinds:
-        # Not set differs from `--pointwise`.
+        # Without the flag the value is None, which differs from `--pointwise`.
         attributes |= {"is_flag": True, "default": None if "/" in option else False}
     else:
         attributes |= {"metavar": choice.metavar, "multiple": Sequence in kinds}
@@ -123,7 +123,7 @@ def option_of(name: str, *, about: str = "", but: str = "") -> click.RichOption:
         attributes |= {"callback": _limit_memory, "expose_value": False}
     text = choice_help(name, repeatable=bool(attributes.get("multiple")))
     if but:
-        # What is said of the value is left out too.
+        # Remove the help on that value too.
         text = "; ".join(part for part in text.removesuffix(".").split("; ") if not part.startswith(f"`{but}`")) + "."
     return click.RichOption([option, name], help=about + text, **attributes)
 
@@ -140,7 +140,7 @@ def choice_options(*names: str, about: str = "", but: str = "") -> Decorator:
     """Return a decorator that adds the options of choices."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        # Where click keeps options until the command is made of them, the last one first.
+        # Click collects options here until it creates the command, in reverse order.
         found = function.__dict__.setdefault("__click_params__", [])
         for name in reversed(names):
             found.append(option_of(name, about=about, but=but if but in choice_values(name) else ""))
@@ -164,7 +164,7 @@ jobs = click.option("-j", "--jobs", type=click.IntRange(min=1), help="Runs at a 
 memory, place, title = choice_options("memory"), choice_options("on"), choice_options("title")
 tables = choice_options(*TABLE_CHOICES)
 tables_of_traces = choice_options(*TABLE_CHOICES, about="Of traces: ")
-# What reads one reference alone has no side by side to offer.
+# Commands that read one reference cannot show two side by side.
 choices = _together(choice_options(*_SCORED, but="both"), memory, settings)
 sources = click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=completion.files)
 study = _together(sources, choice_options(*_SCORED), memory, settings)
@@ -189,7 +189,7 @@ figure_formats = click.option(
 
 
 def figures(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say how figures are drawn; the command gets them as `canvas`."""
+    """Add the options for drawing figures; the command gets them as `canvas`."""
 
     @wraps(function)
     def drawn(
@@ -205,7 +205,7 @@ def figures(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def open_on(sources: Iterable[str], *, on: str | None = None, **choices: Any) -> "Study":
-    """Open a study as `open_study` does, with the workers of the place that `--on` names until the command ends."""
+    """Open a study like `open_study`, with workers of the place that `--on` names, until the command ends."""
     from gapline.study import open_study
 
     if on is None:
@@ -224,7 +224,7 @@ def open_on(sources: Iterable[str], *, on: str | None = None, **choices: Any) ->
 
 
 def _first_round(progress: Callable[[int, int], None]) -> Callable[[int, int], None]:
-    """Tell a log of the first pass over the runs alone, which is the longest; who watches sees them all."""
+    """Report only the first and longest pass over the runs to a log; a terminal shows every pass."""
     rounds = 0
 
     def tell(done: int, whole: int) -> None:
@@ -251,7 +251,7 @@ def numbers(option: str, text: str) -> list[float]:
 
 
 def write_markdown(place: str | None, text: str) -> None:
-    """Write Markdown to a file or the standard output, and to the summary of a workflow that has one."""
+    """Write Markdown to a file or the standard output, and to the summary of a GitHub workflow if there is one."""
     import os
     from pathlib import Path
 
@@ -262,21 +262,21 @@ def write_markdown(place: str | None, text: str) -> None:
     else:
         write_output(place, text.encode())
     if summary := os.environ.get(STEP_SUMMARY):
-        # Appended, as GitHub asks for it: other steps write to the same file.
+        # GitHub requires appending: other steps write to the same file.
         with Path(summary).open("ab") as stream:
             stream.write(f"{text}\n".encode())
         say(f"appended to ${STEP_SUMMARY}", err=True)
 
 
 def write_output(place: str, content: bytes) -> None:
-    """Write a file that the caller names, and say so."""
+    """Write a file to a path given by the user, and print its name."""
     from pathlib import Path
 
     from gapline.files.atomic_write import refuse_no_file, write_atomically
 
     refuse_no_file(Path(place))
     write_atomically(Path(place), lambda stream: stream.write(content))
-    # On the error stream: the standard output may be one document.
+    # On the error stream: the standard output may contain a single document.
     say(f"wrote {place}", err=True)
 
 
@@ -286,13 +286,13 @@ def print_json(document: Any) -> None:
 
 
 def answer_json(opened: "Study", document: dict[str, Any]) -> int:
-    """Print a JSON answer about a study, and what each of them says beside it; return the exit code of alarms."""
+    """Print a JSON answer about a study with the common fields; return the exit code for alarms."""
     print_json(document | study_document(opened))
     return 1 if opened.alarms else 0
 
 
 def study_document(opened: "Study") -> dict[str, Any]:
-    """Return what every JSON answer about a study says beside its numbers, under the same names everywhere."""
+    """Return the fields that every JSON answer about a study has, under the same names everywhere."""
     read = opened.campaign.diagnostics
     return {
         "notes": opened.notes(),
@@ -304,7 +304,7 @@ def study_document(opened: "Study") -> dict[str, Any]:
 
 
 def print_lines(label: str, facts: Iterable[object], *, err: bool = False) -> None:
-    """Print each fact behind the label, broken at its spaces where it is long, whatever characters it holds."""
+    """Print each fact after the label, with long lines broken at spaces and unprintable characters escaped."""
     from gapline.text import printable
 
     for fact in facts:
@@ -312,7 +312,7 @@ def print_lines(label: str, facts: Iterable[object], *, err: bool = False) -> No
 
 
 def print_remarks(opened: "Study") -> int:
-    """Print notes and problems of the reading; return the exit code that alarms ask for."""
+    """Print notes and reading problems; return the exit code for alarms."""
     from gapline.errors import listing
     from gapline.text import counted, printable
 
@@ -325,7 +325,7 @@ def print_remarks(opened: "Study") -> int:
 
 
 def print_first(opened: "Study", *, err: bool = False) -> int:
-    """Print what comes before every number, alarms and beaten references; return the exit code of alarms."""
+    """Print what must precede every number, alarms and beaten references; return the exit code for alarms."""
     print_lines("ALARM ", opened.alarms, err=err)
     beaten = opened.scores[0].beaten
     if beaten is not None:

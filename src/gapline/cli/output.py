@@ -1,4 +1,4 @@
-"""Output that commands share: their tables, a progress line, and what to do next."""
+"""Output shared by commands: their tables, a progress line, and suggested next commands."""
 
 import shlex
 import sys
@@ -44,18 +44,18 @@ def options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Output(NamedTuple):
-    """Where the tables of a command go: to files, else to the terminal, which may show every column; or JSON."""
+    """Where a command writes its tables: to files, or to the terminal, which may show every column; or JSON."""
 
     files: tuple[str, ...]
     all_columns: bool
     as_json: bool
 
     def show(self, tables: "Sequence[Table]", document: Callable[[], Any], *, as_csv: bool = False) -> None:
-        """Print tables, or write them to files; `document` gives what `--json` prints."""
+        """Print tables, or write them to files; `document` returns the data for `--json`."""
         if self.files:
             from gapline.report.table_file import form_of, write_tables
 
-            # All names first: half of the files is worse than none.
+            # Check all names first: half of the files would be worse than none.
             forms = [form_of(Path(output)) for output in self.files]
             answer = document() if "json" in forms else None
             for output in self.files:
@@ -72,13 +72,13 @@ class Output(NamedTuple):
             print_tables(tables, View(self.all_columns, "--all-columns shows them, -o FILE.csv writes them"))
 
 
-# What ends within that time needs no sign of life.
+# Commands that end within this time show no progress line.
 AFTER = 2.0
 EVERY = 0.2
 
 
 class Working:
-    """Draws the line again and again until something is printed."""
+    """Redraws the progress line until something is printed."""
 
     def __init__(self, draw: Callable[[str], None] = redraw) -> None:
         self._draw = draw
@@ -90,15 +90,15 @@ class Working:
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def start(self) -> None:
-        """Begin to watch."""
+        """Start the drawing thread."""
         self._thread.start()
 
     def tell(self, now: Doing) -> None:
-        """Take note of what is done now."""
+        """Set the current activity."""
         self._now = now
 
     def stop(self) -> None:
-        """Take the line away, and draw no other."""
+        """Erase the line, and stop drawing."""
         with self._lock:
             self._over.set()
             if self._drawn:
@@ -110,7 +110,7 @@ class Working:
         while not self._over.wait(wait):
             wait = EVERY
             with self._lock:
-                # It may have ended while we waited for the lock.
+                # The command may have printed while we waited for the lock.
                 if not self._over.is_set():
                     self._draw(clipped_line(f"{self._now} … {time.monotonic() - self._began:.0f} s"))
                     self._drawn = True
@@ -118,7 +118,7 @@ class Working:
 
 @contextmanager
 def working() -> Iterator[None]:
-    """Show what is done until the first line of the answer; nothing where nobody watches."""
+    """Show the current activity until the first line of output; nothing if stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield
         return
@@ -132,19 +132,19 @@ def working() -> Iterator[None]:
 
 
 def show_work() -> None:
-    """Show what the command at hand is doing until it answers or ends."""
+    """Show the activity of the current command until it prints or ends."""
     context = click.get_current_context()
     assert context is not None
     context.with_resource(working())
 
 
 def running_commands(study: str) -> list[str]:
-    """Return what follows on a new study."""
+    """Return the next commands for a new study."""
     return [f"gapline {words}" for words in (f"status {shlex.quote(study)} --plan", f"run {shlex.quote(study)}")]
 
 
 def scoring_commands(study: str) -> tuple[list[str], str | None]:
-    """Return what follows on a campaign whose runs are all there, and what it lacks for the scores it declares."""
+    """Return the next commands for a campaign whose runs are complete, and what its declared scores still need."""
     from gapline.contract.study_file import load_contract
 
     reference = load_contract(study).reference
@@ -159,6 +159,6 @@ def scoring_commands(study: str) -> tuple[list[str], str | None]:
 
 
 def print_next(commands: Sequence[str]) -> None:
-    """Print commands below each other, behind one label."""
+    """Print commands below each other, after one label."""
     for place, command in enumerate(commands):
         say(f"{'next: ' if not place else '      '}{command}")

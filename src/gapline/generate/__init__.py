@@ -1,4 +1,4 @@
-"""Instances from a name alone: the same on every machine, so that nobody needs the data of others to start."""
+"""Instances generated from a name alone, the same on every machine: nobody has to download data to start."""
 
 from gapline.generate.write import PROBLEMS, write_instances
 

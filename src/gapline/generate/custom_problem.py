@@ -1,4 +1,4 @@
-"""A problem of one's own: a solver and a checker of thirty lines each, which run as they are and are to be replaced."""
+"""A custom problem: a solver and a checker of thirty lines each, which run as they are and are to be replaced."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Random whole numbers from a name: sha256 of the name and a counter, the same on every machine and version."""
+"""Random integers from a name: sha256 of the name and a counter, the same on every machine and version."""
 
 import hashlib
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ class Draws:
         self._counter = 0
 
     def integer(self, low: int, high: int) -> int:
-        """Draw from low to high, both included, without bias."""
+        """Draw an integer between low and high, both included, without bias."""
         span = high - low + 1
-        # Words beyond the last multiple of the span are drawn again: their remainders would favour small numbers.
+        # Draw again beyond the last multiple of the span: otherwise small numbers would be more likely.
         limit = (1 << 64) // span * span
         while True:
             block = hashlib.sha256(f"{self._name}\0{self._counter}".encode()).digest()
@@ -36,7 +36,7 @@ class Draws:
         return items[self.integer(0, len(items) - 1)]
 
     def shuffled(self, items: Sequence[T]) -> list[T]:
-        """Return the items in a drawn order."""
+        """Return the items in random order."""
         left = list(items)
         for last in range(len(left) - 1, 0, -1):
             other = self.integer(0, last)

@@ -1,4 +1,4 @@
-"""Instances among existing files: their problem, size and sidecars; unusable files are named."""
+"""Find instances among existing files: their problem, size and sidecars; unusable files are named."""
 
 import os
 import re
@@ -20,30 +20,30 @@ from gapline.files.open_file import most_bytes, read_regular
 
 Progress = Callable[[int, int], object]
 
-# No large-file pointer is longer.
+# Pointers to large files (Git LFS) are shorter than this.
 _POINTER_BYTES = 1024
 
 
 class Files(Protocol):
-    """A tree of files, named by paths from its top; instances are looked for under `root`, sidecars anywhere."""
+    """A tree of files, named by paths from its top; instances are searched under `root`, sidecars anywhere."""
 
     @property
     def root(self) -> str:
-        """The folder that is meant, empty for all of the tree."""
+        """The folder with the instances; empty for the whole tree."""
 
     @property
     def paths(self) -> Collection[str]:
         """The path of every file."""
 
     def read(self, paths: Sequence[str]) -> Iterator[bytes | None]:
-        """Yield the bytes of each file, None where they cannot be had."""
+        """Yield the bytes of each file; None for one that cannot be read."""
 
     def sizes(self, paths: Sequence[str]) -> Iterator[int | None]:
-        """Yield the number of bytes of each file, None where they cannot be had."""
+        """Yield the size of each file in bytes; None for one that cannot be read."""
 
 
 class FolderFiles:
-    """The files in a folder and in the folders below, hidden ones left out."""
+    """The files in a folder and its subfolders, without hidden ones."""
 
     root = ""
 
@@ -67,14 +67,14 @@ class FolderFiles:
             yield read_regular(file, most=most_bytes()) if file.is_file() else None
 
     def sizes(self, paths: Sequence[str]) -> Iterator[int | None]:
-        """Yield the number of bytes of each file."""
+        """Yield the size of each file in bytes."""
         for path in paths:
             file = self.folder / path
             yield file.stat().st_size if file.is_file() else None
 
 
 def lacking(files: Files, paths: Sequence[str]) -> set[str]:
-    """Return the files whose content is not there: absent from the tree or the clone, or pointers to large files."""
+    """Return the files without content: absent from the tree or the clone, or pointers to large files."""
     there = [path for path in paths if path in files.paths]
     sizes = dict(zip(there, files.sizes(there), strict=True))
     small = [path for path, size in sizes.items() if size is not None and size <= _POINTER_BYTES]
@@ -95,7 +95,7 @@ _MODEL = re.compile(r"\.(?:mps|lp)(?:\.(?:gz|bz2|xz|zst))?$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class FoundInstance:
-    """An instance: its name in the study, its path among the files, and its sidecars by where they are to lie."""
+    """An instance: its name in the study, its path among the files, and its sidecars by their target paths."""
 
     name: str
     path: str
@@ -106,14 +106,14 @@ class FoundInstance:
 
     @property
     def suffix(self) -> str:
-        """What follows the name in the path."""
+        """The rest of the path after the name."""
         file = self.path.rpartition("/")[2]
         return file[len(self.name.rpartition("/")[2]) :]
 
 
 @dataclass(slots=True)
 class InstanceSelection:
-    """Instances of one problem, those that were left out by reason, and how many the patterns passed over."""
+    """Instances of one problem, those left out by reason, and how many files the patterns skipped."""
 
     problem: str
     instances: list[FoundInstance]
@@ -121,7 +121,7 @@ class InstanceSelection:
     passed_over: int = 0
 
     def keep(self, wanted: Callable[[FoundInstance], bool], reason: str) -> None:
-        """Leave out the instances that are not wanted, for a reason."""
+        """Keep the instances that are `wanted`, and leave the others out for a reason."""
         out = [one.name for one in self.instances if not wanted(one)]
         if out:
             self.left_out.setdefault(reason, []).extend(out)
@@ -144,8 +144,8 @@ def find_instances(
 ) -> InstanceSelection:
     """Find the instances of one problem.
 
-    `include` and `exclude` are patterns of their names, `suffix` is how their files end. Names are paths under the root
-    without the suffix, as stores of best-known values have them.
+    `include` and `exclude` are patterns of their names, `suffix` is the ending of their files. Names are paths under
+    the root without the suffix, as in stores of best-known values.
     """
     prefix = f"{files.root}/" if files.root else ""
     looked = sorted(
@@ -193,7 +193,7 @@ def _in_words(left_out: Mapping[str, Sequence[str]]) -> str:
 
 def _name(path: str) -> str:
     folder, slash, file = path.rpartition("/")
-    # A name with a suffix of its own, such as A.lp.vrp.json, keeps it: stores do so too.
+    # A name may end in a suffix of its own, such as A.lp.vrp.json, and keeps it, as in stores.
     return folder + slash + (file.removesuffix(".vrp.json") if file.endswith(".vrp.json") else default_name(file))
 
 
@@ -211,7 +211,7 @@ def _read(
         except _Unusable as error:
             left_out.setdefault(str(error), []).append(named[path])
             continue
-        # A text file that holds no instance is none, and nothing that was left out.
+        # A text file without an instance is ignored, and does not count as left out.
         if stated is not None:
             sidecars = _sidecars(files, path, data)
             found.append(FoundInstance(name=named[path], path=path, sidecars=sidecars, **stated))
@@ -265,7 +265,7 @@ def _text_facts(data: bytes, path: str) -> dict[str, Any] | None:
 
 
 def _model_facts(data: bytes, path: str) -> dict[str, Any]:
-    """Let HiGHS say how many variables a model has, as checker and solvers will read it."""
+    """Return the number of variables of a model, read by HiGHS, which checker and solvers use too."""
     highspy = import_extra("highspy", "mip")
     highs = highspy.Highs()
     highs.silent()
@@ -282,16 +282,16 @@ _FACTS: dict[str, Facts] = {".vrp.json": _mamut_facts, ".vrp": _vrplib_facts, ".
 
 
 def _facts_of(path: str) -> Facts | None:
-    """Return what reads problem and size of a file by its name, None where it is no instance."""
+    """Return the function that reads problem and size of a file, chosen by its name; None if it is no instance."""
     name = path.rpartition("/")[2].lower()
     found = next((facts for suffix, facts in _FACTS.items() if name.endswith(suffix)), None)
     return found or (_model_facts if _MODEL.search(name) else None)
 
 
 def _sidecars(files: Files, path: str, data: bytes) -> dict[str, str]:
-    """Return where each sidecar is to lie under the instances, and where it lies among the files.
+    """Map the target path of each sidecar, under the instances, to its path among the files.
 
-    One that is nowhere is given the place where it was expected, at which it is then found to be missing.
+    A sidecar that does not exist keeps its expected path, where it is then reported as missing.
     """
     if not path.endswith(".vrp.json"):
         return {}
@@ -303,7 +303,7 @@ def _sidecars(files: Files, path: str, data: bytes) -> dict[str, str]:
         if beside in files.paths or marked is None:
             found[str(PurePosixPath(beside).relative_to(root))] = beside
             continue
-        # A collection names sidecars from its own root; above the family, the folder of instances is that root.
+        # A collection names sidecars from its own root; if that lies above the family, the folder of instances counts.
         top = marked.relative_to(root) if marked.is_relative_to(root) else PurePosixPath()
         found[str(top / name)] = str(marked / name)
         found[str(top / COLLECTION_MARKER)] = str(marked / COLLECTION_MARKER)

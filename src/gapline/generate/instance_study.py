@@ -1,4 +1,4 @@
-"""A study of existing instances: panels by size and family, sidecar files, and a short contract."""
+"""Write a study of existing instances: panels by size and family, sidecar files, and a short contract."""
 
 import csv
 import io
@@ -24,14 +24,14 @@ from gapline.generate.study import (
 from gapline.generate.write import write_file
 from gapline.text import natural_order
 
-# More sizes than this in one folder are joined into ranges, each with about as many instances.
+# If a folder has more sizes than this, they are joined into ranges with about equally many instances.
 MOST_SIZES = 4
 RANGES = 3
 _SIZED = re.compile(r"n=\d+")
 
 
 class InstanceFolder(NamedTuple):
-    """Where an instance lies: the folders above that of its size, this one where there is one, and those below it."""
+    """The folder of an instance: the part above the folder of its size, that folder if any, and the part below it."""
 
     family: str
     sized: str = ""
@@ -54,8 +54,8 @@ def place_of(name: str) -> InstanceFolder:
 def panels_of(instances: Iterable[FoundInstance]) -> dict[str, str]:
     """Return the panel of each instance by its name, in the order of the panels.
 
-    A folder n=SIZE is a panel. Where there is none, instances of one folder form a panel of each size, or of three
-    ranges of sizes where these are many.
+    A folder n=SIZE is a panel. Without such folders, the instances of one folder form one panel per size, or three
+    ranges of sizes if there are many sizes.
     """
 
     def order(one: FoundInstance) -> tuple[object, ...]:
@@ -87,7 +87,7 @@ def _ranges(sizes: Sequence[int]) -> dict[int, str]:
     ordered = sorted(sizes)
     groups: dict[int, list[int]] = {}
     for size in distinct:
-        # By the place of the first of its size, so that instances of one size stay together.
+        # Group by the position of the first instance of a size, so that instances of one size stay together.
         groups.setdefault(ordered.index(size) * RANGES // len(ordered), []).append(size)
     return {
         size: f"n={same[0]}-{same[-1]}" if len(same) > 1 else f"n={size}" for same in groups.values() for size in same
@@ -95,7 +95,7 @@ def _ranges(sizes: Sequence[int]) -> dict[int, str]:
 
 
 def spread(panels: Mapping[str, str], most: int) -> set[str]:
-    """Choose at most so many names of each panel, spread evenly over those that it has.
+    """Choose at most `most` names of each panel, spread evenly over the panel.
 
     >>> sorted(spread({"a": "p", "b": "p", "c": "p", "d": "p", "e": "q"}, 2))
     ['a', 'c', 'e']
@@ -111,16 +111,16 @@ def spread(panels: Mapping[str, str], most: int) -> set[str]:
 
 
 LIST_FILE = "instances.csv"
-# Marks of patterns, of parts in braces and of TOML would have to be escaped: such names are listed.
+# Names with characters that are special in patterns or TOML would need escapes: they are listed in a file instead.
 _PLAIN = re.compile(r"[^*?\[\]{}\"\\\x00-\x1f\x7f]*")
 
 
 def instance_blocks(
     instances: Sequence[FoundInstance], panels: Mapping[str, str], *, base: str, listed: bool = False
 ) -> tuple[str, str | None]:
-    """Return the `[[instances]]` of a contract and, where no pattern says it all, the list that they name.
+    """Return the `[[instances]]` of a contract, and the list of instances if no pattern describes them all.
 
-    `base` is the folder of the study in which they lie, each under its name; `listed` asks for a list.
+    `base` is the folder of the study that contains them under their names; `listed` requests a list.
     """
     blocks = None if listed else _patterns(instances, panels, base)
     if blocks is not None:
@@ -143,7 +143,7 @@ def _patterns(instances: Sequence[FoundInstance], panels: Mapping[str, str], bas
         above = f"{family}/" if family else ""
         if depth is not None:
             path, panel, size = f"n=*/{'*/' * depth}*{suffix}", f"{above}n={{1}}", '"{1}"'
-            # Folders below that of the size are part of the name and not of the panel.
+            # Folders below that of the size belong to the name and not to the panel.
             name = "/".join([panel, *(f"{{{star}}}" for star in range(2, depth + 2)), "{stem}"])
         elif len({one.size for one in group}) == 1:
             path, panel, size = f"*{suffix}", panels[group[0].name], str(group[0].size)
@@ -169,7 +169,7 @@ def _list(instances: Sequence[FoundInstance], panels: Mapping[str, str], base: s
     return text.getvalue()
 
 
-# Writes the references into a study and returns the path there, and in words since when they are known.
+# Writes the references into a study; returns their path there, and a text on when they became known.
 WriteReferences = Callable[[Path], tuple[str, str]]
 
 
@@ -188,10 +188,10 @@ def write_collected_study(
     in_place: str | None = None,
     progress: Progress = lambda _done, _total: None,
 ) -> Contract:
-    """Write a study of the instances that were found, as a whole or not at all, and return its contract.
+    """Write a study of the instances that were found, atomically, and return its contract.
 
     `most` limits the instances of each panel; `references` writes a frozen snapshot into the study; `in_place` is the
-    folder inside the study in which the instances lie already, so that nothing is copied.
+    folder inside the study that already contains the instances, so that nothing is copied.
     """
     directory = Path(folder)
     panels = panels_of(found.instances)
@@ -232,21 +232,21 @@ def write_collected_study(
 
 
 def _has_others(files: Files, found: InstanceSelection) -> bool:
-    """Say whether a pattern would also find, where they lie, files that are no instances of the study."""
+    """Return whether a pattern would also match files in place that are not instances of the study."""
     ours = {one.path for one in found.instances}
     suffixes = tuple({one.suffix for one in found.instances})
     return any(path.endswith(suffixes) and path not in ours for path in files.paths)
 
 
 def _copy(files: Files, found: InstanceSelection, folder: Path, progress: Progress) -> None:
-    """Write instances and sidecars under the folder, each under its name."""
+    """Write instances and sidecars into the folder, each under its name."""
     wanted = {f"{one.name}{one.suffix}": one.path for one in found.instances}
     wanted |= {place: path for one in found.instances for place, path in one.sidecars.items()}
     top = folder.resolve()
     for done, (place, data) in enumerate(zip(wanted, files.read(list(wanted.values())), strict=True), start=1):
         if data is None:
             raise TraceError(f"{wanted[place]}: expected the file, got none: it was there a moment ago")
-        # A tree that somebody made by hand can name files outside of itself.
+        # A hand-made tree may contain paths that lead out of it.
         if not (top / place).resolve().is_relative_to(top):
             raise UsageError(f"{wanted[place]}: expected a path inside the collection, got one that leads out of it")
         write_file(folder / place, data)

@@ -1,7 +1,7 @@
 """Routing instances: CVRP as VRPLIB files, VRPTW as Solomon files, and TDVRPTW in the MAMUT format.
 
-Half the customers lie in clusters around a central depot. Time windows lie around planted routes, which show that they
-can be kept; travel times of TDVRPTW come from a speed profile with two rush hours.
+Half the customers lie in clusters around a central depot. Time windows are placed around planted routes, so that they
+are feasible; travel times of TDVRPTW come from a speed profile with two rush hours.
 """
 
 import gzip
@@ -14,19 +14,19 @@ from gapline.generate.draws import Draws
 
 Arrive = Callable[[int, int, float], float]
 
-# Of instances with time windows.
+# The demands of instances with time windows.
 DEMANDS = (5, 30)
 CAPACITY = 150
 PERIODS = ((0, 1200), (1200, 2100), (2100, 3900), (3900, 4800), (4800, 6000))
-# Speed on fast roads, in town and on side roads in each period: the rush hours hit the town hardest.
+# Speed on fast roads, in town and on side roads in each period: rush hours slow the town most.
 SPEEDS = ((1.6, 0.8, 1.4, 0.7, 1.5), (1.2, 0.45, 1.0, 0.4, 1.1), (0.9, 0.75, 0.85, 0.7, 0.9))
 
 
 def draw_customers(
     draws: Draws, customers: int, *, side: int, between: tuple[int, int]
 ) -> tuple[list[tuple[int, int]], list[int]]:
-    """Draw points and demands, the depot in the middle first: half of the customers anywhere, half near a centre."""
-    # The order of the draws is part of the format: another one gives other instances under the same names.
+    """Draw points and demands: the depot in the middle first, then half the customers anywhere, half near a centre."""
+    # The order of the draws is part of the format: another order gives other instances under the same names.
     centres = [(draws.integer(0, side), draws.integer(0, side)) for _ in range(2 + customers // 20)]
     points = [(side // 2, side // 2)]
     reach = side // 10
@@ -43,7 +43,7 @@ def cvrp_files(name: str, customers: int) -> dict[str, bytes]:
     """Return the files of one instance by name."""
     draws = Draws(f"gapline cvrp/1 {name}")
     points, demands = draw_customers(draws, customers, side=1000, between=(5, 40))
-    # For about seven customers of the mean demand.
+    # Enough for about seven customers of mean demand.
     capacity = max(*demands, 7 * (5 + 40) // 2)
     lines = [
         f"NAME : {name}",
@@ -75,23 +75,24 @@ def plant_windows(
     day: int,
     widths: tuple[int, int],
 ) -> tuple[list[tuple[int, int]], list[list[int]]]:
-    """Walk from the depot to near customers until the vehicle is full or the day over; put a window around each visit.
+    """Plant routes from the depot to near customers, until the vehicle is full or the day is over, with time windows.
 
-    Returns the windows of depot (the first of the `points`) and customers, and the routes that keep them. `arrive` says
-    when one gets to the second vertex on leaving the first at a moment; `widths` are the shortest and longest window.
+    Returns the windows of the depot (the first of the `points`) and the customers, and the routes that keep them.
+    `arrive` gives the arrival time at the second vertex when leaving the first at a time; `widths` are the shortest and
+    the longest window.
     """
     windows: list[tuple[int, int]] = [(0, day)] * len(points)
     left = set(range(1, len(points)))
     routes: list[list[int]] = []
     while left:
         route: list[int] = []
-        # A route starts anywhere in the first half of the day, so that windows spread over all of it.
+        # Start each route anywhere in the first half of the day, so that the windows cover the whole day.
         here, leave = 0, float(draws.integer(0, day // 2))
         while left:
             x, y = points[here]
             squares = {there: (points[there][0] - x) ** 2 + (points[there][1] - y) ** 2 for there in sorted(left)}
             near = sorted(squares, key=squares.__getitem__)
-            # Not always the nearest: windows around greedy routes would be kept by any greedy solver.
+            # Not always the nearest: any greedy solver would keep windows around greedy routes.
             there = draws.choice(near[:3]) if route else draws.choice(list(squares))
             start = arrive(here, there, leave)
             full = sum(demands[customer] for customer in [*route, there]) > capacity
@@ -99,7 +100,7 @@ def plant_windows(
                 break
             width = draws.integer(*widths)
             ready = max(0, int(start) - draws.integer(0, width))
-            # The due date is rounded up: the planted visit stays inside.
+            # Round the due date up, so that the planted visit stays inside.
             windows[there] = (ready, min(day, max(ready + width, int(start) + 1)))
             route.append(there)
             left.discard(there)
@@ -116,14 +117,14 @@ def vrptw_files(name: str, customers: int) -> dict[str, bytes]:
     points, demands = draw_customers(draws, customers, side=100, between=DEMANDS)
 
     def arrive(here: int, there: int, leave: float) -> float:
-        # Rounded up to whole units: the planted routes then also keep the windows under truncated distances.
+        # Round up to integers: then the planted routes keep their windows under truncated distances too.
         (x, y), (u, v) = points[here], points[there]
         return leave + math.isqrt((x - u) ** 2 + (y - v) ** 2) + 1
 
     windows, routes = plant_windows(
         draws, points, arrive, demands=demands, capacity=CAPACITY, service=service, day=day, widths=(30, 120)
     )
-    # Some vehicles more than planted: the fleet limits, and other plans stay possible.
+    # More vehicles than planted: the fleet is limited, but other plans stay possible.
     vehicles = len(routes) + 1 + len(routes) // 4
     rows = [
         f"{vertex:5d} {x:7d} {y:7d} {demands[vertex]:7d} {ready:7d} {due:7d} {service if vertex else 0:7d}"
@@ -159,7 +160,7 @@ def tdvrptw_files(name: str, customers: int) -> dict[str, bytes]:
             arcs[i, j] = arcs[j, i] = function
 
     def arrive(here: int, there: int, leave: float) -> float:
-        # Who leaves after the day is over is home too late, whatever the roads are like then.
+        # A departure after the end of the day is too late, whatever the travel times are.
         return float(arcs[here, there].evaluate(leave)) if leave <= day else math.inf
 
     windows, _ = plant_windows(
@@ -175,7 +176,7 @@ def tdvrptw_files(name: str, customers: int) -> dict[str, bytes]:
     )
     payload = {
         "instance_name": name,
-        # The format's lists of families are closed; the metadata say what this is.
+        # The format has a closed list of families; the metadata state the true origin.
         "instance_origin": "Solomon1987",
         "benchmark_name": "Dabia2013",
         "num_customers": customers,
@@ -187,7 +188,7 @@ def tdvrptw_files(name: str, customers: int) -> dict[str, bytes]:
         "td": {
             "model": "atf-ndcpwlf",
             "atf_path": f"{name}.atf.json.gz",
-            # So that the digest of the instance file stands for both files.
+            # With it, the digest of the instance file covers both files.
             "atf_sha256": artifacts.compute_atf_sha256(functions),
         },
         "metadata": {"family": "gapline tdvrptw/1"},
@@ -195,6 +196,6 @@ def tdvrptw_files(name: str, customers: int) -> dict[str, bytes]:
     }
     return {
         f"{name}.vrp.json": (json.dumps(payload, indent=1) + "\n").encode(),
-        # Without the time of writing, which would make other bytes of it each time.
+        # Without the write time, which would change the bytes each time.
         f"{name}.atf.json.gz": gzip.compress(artifacts.atfs_to_canonical_json_bytes(functions), mtime=0),
     }

@@ -1,4 +1,4 @@
-"""A study that runs as it is: generated instances of two panels and a commented contract."""
+"""Write a study that runs as it is: generated instances of two panels and a commented contract."""
 
 import json
 import os
@@ -19,13 +19,13 @@ from gapline.generate.write import refuse_unknown, write_file, write_instances
 
 @contextmanager
 def new_study(directory: Path) -> Iterator[Path]:
-    """Give a folder to write a study into; what is in it is moved to the directory when all of it is written.
+    """Yield a folder for a new study; its contents move to the directory once all of it is written.
 
-    Files that the directory has already stay; one of the same name is an error, and then nothing has changed.
+    Existing files of the directory stay; a file of the same name is an error, and then nothing is changed.
     """
     refuse_study(directory)
     made = _make(directory)
-    # Inside the directory, and not beside it: a shell that stands there keeps standing there.
+    # Use a folder inside the directory, so that a shell with this working directory stays valid.
     with naming(directory):
         scratch = Path(tempfile.mkdtemp(dir=directory, prefix=".study.", suffix=SUFFIX))
     try:
@@ -34,13 +34,13 @@ def new_study(directory: Path) -> Iterator[Path]:
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
         for folder in made:
-            # Of folders that we made, those that nothing came into.
+            # Remove folders that were created here and are still empty.
             with suppress(OSError):
                 folder.rmdir()
 
 
 def refuse_study(directory: Path) -> None:
-    """Refuse a directory that holds a contract already."""
+    """Refuse a directory that already holds a contract."""
     if (directory / CONTRACT_FILE).exists():
         raise UsageError(
             f"{directory}: expected a directory without {CONTRACT_FILE}, got one with it",
@@ -49,7 +49,7 @@ def refuse_study(directory: Path) -> None:
 
 
 def _make(directory: Path) -> list[Path]:
-    """Make a directory and return what had to be made, innermost first."""
+    """Create a directory and return the folders that were created, innermost first."""
     absent = [place for place in (directory, *directory.parents) if not place.exists()]
     with naming(directory):
         directory.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def _make(directory: Path) -> list[Path]:
 
 
 def _put_in_place(scratch: Path, directory: Path) -> None:
-    # The contract comes last: where it stands, everything that it names is there.
+    # Move the contract last: once it exists, everything that it names exists too.
     entries = sorted(scratch.iterdir(), key=lambda entry: entry.name == CONTRACT_FILE)
     there = [entry.name for entry in entries if os.path.lexists(directory / entry.name)]
     if there:
@@ -80,7 +80,7 @@ def _put_in_place(scratch: Path, directory: Path) -> None:
 
 
 class ArmGroup(NamedTuple):
-    """Arms that stand together: name, solver and options of each, their tier, and what is to be said of them."""
+    """Arms under one comment: name, solver and options of each, their tier, and the comment."""
 
     arms: tuple[tuple[str, str, dict[str, str]], ...]
     tier: int = 1
@@ -88,9 +88,9 @@ class ArmGroup(NamedTuple):
 
 
 class ProblemFacts(NamedTuple):
-    """What a study of a problem needs: a title, the name of its objective, arms that fit, and one declared contrast.
+    """The facts for a study of a problem: a title, the name of its objective, suitable arms, and one declared contrast.
 
-    `generated_arms` fit the instances that gapline generates, and not every instance of the problem.
+    `generated_arms` suit the instances that gapline generates, but not every instance of the problem.
     """
 
     title: str
@@ -126,7 +126,7 @@ PROBLEMS = {
 
 
 def problem_arms(problem: str, *, generated: bool = False, iterations: int | None = None) -> str:
-    """Return the arms of a problem; with `iterations` each stops after so many steps."""
+    """Return the arms of a problem; with `iterations` each stops after that many steps."""
     facts = PROBLEMS[problem]
     text = ""
     for group in (*facts.arms, *(facts.generated_arms if generated else ())):
@@ -152,7 +152,7 @@ def frozen_reference(snapshot: str, *, known: str = "Known before the first run.
 
 
 def quoted(text: str) -> str:
-    """Return a text as TOML holds it.
+    """Return a text as a TOML string.
 
     >>> quoted('a "b"')
     '"a \\\\"b\\\\""'
@@ -224,7 +224,7 @@ contrasts = [[{", ".join(map(quoted, facts.contrast))}]]
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Generated instances of one size; a problem of several families makes one panel of each."""
+    """Generated instances of one size; a problem with several families makes one panel of each."""
 
     customers: int
     count: int
@@ -245,11 +245,11 @@ def write_study(
     panels: Sequence[Panel] | None = None,
     snapshot: str | None = None,
 ) -> Path:
-    """Write `study.toml` and `instances/` into a directory that has none yet, and return the path of the contract.
+    """Write `study.toml` and `instances/` into a directory without a study, and return the path of the contract.
 
-    `name` is that of the study, from which the instances follow too; the problem's when left out. `snapshot` is the
+    `name` is the name of the study, by default that of the problem, and determines the instances. `snapshot` is the
     path of a frozen one inside the study; without it, scores are against the best of the campaign itself. With
-    `iterations` solvers stop after so many steps, whatever the clock says.
+    `iterations`, solvers stop after that many steps, whatever the clock shows.
     """
     refuse_unknown(problem)
     name = name or problem

@@ -20,7 +20,7 @@ Row = tuple[str, dict[str, int], int]
 
 
 def setcover_files(name: str, columns: int) -> dict[str, bytes]:
-    """Return the file of one set-cover problem: each of columns / 2 rows is in a few sets that were drawn for it."""
+    """Return the file of one set-cover problem with columns / 2 rows, each covered by a few random sets."""
     draws = Draws(f"gapline setcover/1 {name}")
     variables = [f"x{index}" for index in range(1, columns + 1)]
     costs = {variable: draws.integer(*COSTS) for variable in variables}
@@ -33,7 +33,7 @@ def setcover_files(name: str, columns: int) -> dict[str, bytes]:
 
 
 def knapsack_files(name: str, columns: int) -> dict[str, bytes]:
-    """Return the file of one knapsack, stated by what stays behind: half the weight in each of several dimensions."""
+    """Return the file of one knapsack, minimising what is left out; each dimension holds half of its total weight."""
     draws = Draws(f"gapline knapsack/1 {name}")
     variables = [f"x{index}" for index in range(1, columns + 1)]
     rows: list[Row] = []
@@ -43,7 +43,7 @@ def knapsack_files(name: str, columns: int) -> dict[str, bytes]:
         for variable, weight in weights.items():
             heaviness[variable] += weight
         rows.append((f"weight{row}", weights, sum(weights.values()) // 2))
-    # What is heavy is worth more, or the choice would be easy.
+    # Heavier items are worth more; otherwise the choice would be easy.
     values = {variable: heaviness[variable] // DIMENSIONS + draws.integer(0, 20) for variable in variables}
     return _file(name, values, rows)
 
@@ -74,9 +74,9 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 def write_instances(problem: str, folder: str | Path, *, name: str, customers: int, count: int = 1) -> list[Path]:
     """Write `count` instances called NAME-nCUSTOMERS-1, -2, ... and return the paths of their instance files.
 
-    `mip` has two families, `setcover` and `knapsack`, and `count` of each, called NAME-FAMILY-nCUSTOMERS-1, -2, ...;
-    its `customers` are variables. Everything about an instance follows from its problem, name, size and number: the
-    same files on every machine. A file of the same name is replaced.
+    `mip` has two families, `setcover` and `knapsack`, and `count` instances of each, called
+    NAME-FAMILY-nCUSTOMERS-1, -2, ...; its `customers` are variables. Problem, name, size and number determine an
+    instance: the files are the same on every machine. A file of the same name is replaced.
     """
     refuse_unknown(problem)
     if not _NAME.fullmatch(name):
@@ -89,18 +89,18 @@ def write_instances(problem: str, folder: str | Path, *, name: str, customers: i
             files = make_files("-".join(filter(None, [name, family, f"n{customers}", str(number)])), customers)
             for file_name, content in files.items():
                 write_file(Path(folder) / file_name, content)
-            # The instance file comes first; what follows lies beside it.
+            # The instance file comes first, before its sidecars.
             paths.append(Path(folder) / next(iter(files)))
     return paths
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a file as a whole or not at all."""
+    """Write a file atomically."""
     write_atomically(path, methodcaller("write", data))
 
 
 def refuse_unknown(problem: str) -> None:
-    """Raise an error that shows the nearest problem, where there is none of this name."""
+    """Raise an error that suggests the nearest problem, if there is none of this name."""
     if problem not in PROBLEMS:
         hint = meant(problem, PROBLEMS)
         raise UsageError(f"problem: expected one of {', '.join(PROBLEMS)}, got {problem!r}", hint=hint)

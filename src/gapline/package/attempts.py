@@ -1,4 +1,4 @@
-"""The journals of a package: attempts, with names of machines and users replaced."""
+"""The journals of a package: the attempts, with names of machines and users replaced."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -21,17 +21,17 @@ from gapline.journal.verdicts import VerdictsHead, is_verdict_file
 from gapline.package.scrub import Scrubber, alias_hosts
 from gapline.text import counted
 
-# How what was taken out is listed: of thousands of runs nobody reads a line for each file.
+# Redactions are listed by pattern: with thousands of runs, a line for each file is unreadable.
 _IN_ATTEMPT = f"{JOURNALS}/*/*/"
-# Of an order: names by which the run is known, and digests.
+# Entries of an order that are not redacted: the names that identify the run, and digests.
 _KEPT = ("arm", "instance", "panel", "condition", "schema")
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptSurvey:
-    """The attempts of a study by cell, in their order, and what their orders say of machines.
+    """The attempts of a study by cell, in order, and the machines and directories that their orders name.
 
-    `copies` are folders whose run has a directory of its own; `names` are those of arms, instances and panels.
+    `copies` are folders of runs with a directory of their own; `names` are those of arms, instances and panels.
     """
 
     attempts: tuple[Path, ...]
@@ -41,12 +41,12 @@ class AttemptSurvey:
     names: frozenset[str]
 
     def scrubber(self) -> Scrubber:
-        """Return what takes these machines out of texts."""
+        """Return the scrubber that redacts these machines."""
         return Scrubber(alias_hosts(self.hosts), studies=self.studies, names=self.names)
 
 
 def survey_attempts(study: Path) -> AttemptSurvey:
-    """Read the orders of all attempts; one that cannot be read is left for the reading of its journal to refuse."""
+    """Read the orders of all attempts; an unreadable one is skipped here and refused when its journal is read."""
     attempts: list[Path] = []
     copies: list[str] = []
     hosts: list[str] = []
@@ -87,7 +87,7 @@ def _order(attempt: Path) -> Order | None:
 def stage_attempts(
     surveyed: AttemptSurvey, folder: Path, scrub: Scrubber | None, tell: Callable[[int, int], object] = lambda *_: None
 ) -> None:
-    """Write the attempts into the journal of a folder, without the machine; as they are where nothing scrubs.
+    """Write the attempts into the journal of a folder, redacted; without a scrubber they are copied unchanged.
 
     Files that do not verify are refused by name.
     """
@@ -117,15 +117,15 @@ def refuse_damaged(damaged: list[str]) -> None:
 
 
 def attempt_files(attempt: Path) -> list[str]:
-    """Return the names of the files of an attempt that go into a package, whatever lies under them."""
+    """Return the names of the files of an attempt that go into a package, links and other odd files included."""
     known = (ORDER_FILE, EVENTS_FILE, *LOG_FILES)
     return sorted(path.name for path in attempt.iterdir() if path.name in known or is_verdict_file(path.name))
 
 
 def _stage(attempt: Path, names: list[str], target: Path, scrub: Scrubber) -> str | None:
-    """Write an attempt without the machine; return what is wrong with the first file that does not verify."""
+    """Write a redacted attempt; return what is wrong with the first file that does not verify."""
     checksums = (0, 0)
-    # The journal before its verdicts, which name its checksum.
+    # The journal goes first: the verdicts name its checksum.
     for name in sorted(names, key=lambda name: (name != EVENTS_FILE, name)):
         path = attempt / name
         try:
@@ -143,7 +143,7 @@ def _stage(attempt: Path, names: list[str], target: Path, scrub: Scrubber) -> st
                     with (target / name).open("xb") as sink:
                         sink.writelines(scrub.line(line, f"{_IN_ATTEMPT}*.log") for line in read_lines(source))
         except OSError as error:
-            # A full disk names no file: that is no damage.
+            # An error without a file name, such as a full disk, is no damage to the journal.
             if error.filename is None:
                 raise
             return f"{path}: expected a file, got {reason_of(error)}"
@@ -153,17 +153,17 @@ def _stage(attempt: Path, names: list[str], target: Path, scrub: Scrubber) -> st
 
 
 def read_lines(source: IO[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a file with their ends."""
-    # However long a line is, memory holds a piece of it.
+    """Yield the lines of a file with their line ends."""
+    # A longer line comes in pieces, which bounds the memory.
     while line := source.readline(MOST_LINE):
         yield line
 
 
 def scrub_order(order: dict[str, Any], scrub: Scrubber, where: str) -> dict[str, Any]:
-    """Return an order without the machine; the names of the run and the digests stay."""
+    """Return a redacted order; the names of the run and the digests stay."""
     machine, host = order.get("machine"), {}
     if isinstance(machine, dict) and isinstance(machine.get("host"), str):
-        # By its own entry, whatever else is called like it.
+        # Replace the host by its own entry, even if an arm or instance has the same name.
         host = {"host": scrub.host(machine["host"], where)}
         order = order | {"machine": {name: value for name, value in machine.items() if name != "host"}}
     found = {name: value if name in _KEPT else scrub.value(value, where) for name, value in order.items()}
@@ -171,7 +171,7 @@ def scrub_order(order: dict[str, Any], scrub: Scrubber, where: str) -> dict[str,
 
 
 def _scrub_events(source: IO[bytes], target: Path, scrub: Scrubber) -> tuple[int, int]:
-    """Write a journal anew; return the checksum of its last line before and after."""
+    """Rewrite a journal; return the checksum of its last line before and after."""
     where = f"{_IN_ATTEMPT}{EVENTS_FILE}"
 
     def start(body: bytes) -> bytes:
@@ -195,11 +195,11 @@ def _seal_again(
     *,
     sealed: bool = True,
 ) -> tuple[int, int]:
-    """Write lines anew, each changed by `first` or `other`; return the checksum of the last one before and after."""
+    """Rewrite lines, each changed by `first` or `other`; return the checksum of the last one before and after."""
     before = after = 0
     for number, line in enumerate(read_lines(source), start=1):
         if not line.endswith(b"\n"):
-            # Torn, as a killed writer leaves it: there is no line to seal.
+            # A line without an end was cut off when its writer was killed: it has no checksum to renew.
             sink.write(scrub.line(line, where))
             break
         try:
@@ -213,12 +213,12 @@ def _seal_again(
 
 
 def _scrub_said(body: bytes, scrub: Scrubber, where: str) -> bytes:
-    """Scrub what a solver says beside its solution, which is what was checked and stays byte for byte."""
+    """Redact a solver's message except its solution: the checker judged those bytes, so they must not change."""
     if b'"solution"' not in body or not scrub.suspects(body):
         return scrub.json(body, where)
     record = decode_record(body)
     solution = decode_said(record.say).solution if isinstance(record.say, msgspec.Raw) else msgspec.UNSET
-    # Numbers and lists of them have no text in which anything could be changed.
+    # Numbers and lists of numbers contain no text to redact.
     if not isinstance(solution, msgspec.Raw) or b'"' not in bytes(solution):
         return scrub.json(body, where)
     parts = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
@@ -233,13 +233,13 @@ def _scrub_said(body: bytes, scrub: Scrubber, where: str) -> bytes:
 
 
 def _scrub_verdicts(source: IO[bytes], folder: Path, name: str, scrub: Scrubber, before: int, after: int) -> None:
-    """Write the verdicts on a journal anew, which name its checksum."""
+    """Rewrite the verdicts on a journal with its new checksum."""
     where = f"{_IN_ATTEMPT}verdicts-*.jsonl"
     first = source.readline(MOST_LINE).removesuffix(b"\n")
     source.seek(0)
     sealed = is_sealed(first)
     head = msgspec.json.decode(unseal(first, 0)[0] if sealed else first, type=dict[str, Any])
-    # Earlier versions wrote verdicts without checksums, and did not name the journal.
+    # Earlier versions wrote verdicts without checksums and without the checksum of the journal.
     unnamed = {} if sealed else {"journal": ""}
     known = msgspec.convert(head | unnamed, VerdictsHead)
     if sealed and known.journal != f"{before:08x}":

@@ -21,14 +21,14 @@ from gapline.journal.verdicts import read_verdicts
 from gapline.package.attempts import AttemptSurvey
 from gapline.package.scrub import Scrubber
 
-# What is under way, how much of it is done, of how much.
+# The step under way, how much of it is done, and its total.
 Progress = Callable[[str, int, int], object]
 
 
 def rebuild_campaign(folder: Path) -> "tuple[Campaign, NotingIndex]":
-    """Read all journals and verdicts of a folder, and make its campaign; return it with what was noted of them.
+    """Read all journals and verdicts of a folder and build its campaign; return it with the index that read them.
 
-    The same journals give the same campaign, whatever the folder is called.
+    The same journals give the same campaign, whatever the name of the folder.
     """
     index = NotingIndex(folder)
     campaign = build_campaign(survey_study(folder, index), index)
@@ -42,7 +42,7 @@ def _placeless(text: str, folder: Path) -> str:
 
 
 class NotingIndex(Index):
-    """An index that knows nothing, so that everything is read; it notes the environment and what does not verify."""
+    """An index without stored entries: it reads everything, and notes the environment and what does not verify."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, keep=False)
@@ -51,7 +51,7 @@ class NotingIndex(Index):
         self.damaged: list[str] = []
 
     def read(self, attempt: Path) -> Seen:
-        """Read an attempt; nothing of it is kept, so that it is the same whether its files were just written."""
+        """Read an attempt without storing the result: the outcome must not depend on when its files were written."""
         outcome = read_journal(attempt)
         seen = Seen(outcome, list(read_verdicts(outcome)), None)
         damage = [outcome.corruption, outcome.unordered, *(one.damage for one in seen.verdicts)]
@@ -64,7 +64,7 @@ _MANIFEST, _RUNS = f"{CAMPAIGN}/{MANIFEST}", f"{CAMPAIGN}/runs.parquet"
 
 
 def survey_imported(study: Path, surveyed: AttemptSurvey) -> AttemptSurvey:
-    """Add the hosts and names that a campaign states; one of journals says nothing that they do not."""
+    """Add the hosts and names of an imported campaign; with journals, their orders already name them all."""
     if surveyed.attempts:
         return surveyed
     runs = open_campaign(study / CAMPAIGN).runs
@@ -74,7 +74,7 @@ def survey_imported(study: Path, surveyed: AttemptSurvey) -> AttemptSurvey:
 
 
 def stage_campaign(study: Path, folder: Path, scrub: Scrubber | None) -> Campaign:
-    """Write the campaign of a study into a folder, verified, and return it; as it is where nothing is taken out."""
+    """Write the campaign of a study into a folder, verified, and return it; it is copied where nothing is redacted."""
     campaign = open_campaign(study / CAMPAIGN)
     clean = campaign if scrub is None else scrubbed_campaign(campaign, scrub)
     if clean is campaign:
@@ -88,14 +88,14 @@ def stage_campaign(study: Path, folder: Path, scrub: Scrubber | None) -> Campaig
 
 
 def campaign_files(study: Path) -> list[Path]:
-    """Return the files of the campaign of a study, links in their place included, whatever else lies there."""
+    """Return the files of the campaign of a study, links included; other files in its folder are ignored."""
     place = study / CAMPAIGN
     found = (Path(folder, name) for folder, _, names in os.walk(place) for name in names)
     return sorted(file for file in found if is_campaign_file(file.relative_to(place).as_posix()))
 
 
 def scrubbed_campaign(campaign: Campaign, scrub: Scrubber) -> Campaign:
-    """Return a campaign without the machine in its texts; the same one where there is nothing to take out."""
+    """Return a campaign with redacted texts; the same object if there is nothing to redact."""
     diagnostics = campaign.diagnostics.retold(lambda text: scrub.text(text, _MANIFEST))
     facts = {name: scrub.text(text, _MANIFEST) for name, text in campaign.facts.items()}
     reasons = tuple(scrub.text(text, _MANIFEST) for text in campaign.reasons)
@@ -109,7 +109,7 @@ def scrubbed_campaign(campaign: Campaign, scrub: Scrubber) -> Campaign:
 
 
 def _scrubbed_column(column: pl.Series, scrub: Scrubber) -> pl.Series:
-    # Each text once, however many runs have it.
+    # Redact each distinct text once, however many runs have it.
     each = {
         text: scrub.host(text, _RUNS) if column.name == "host" else scrub.text(text, _RUNS)
         for text in column.unique(maintain_order=True).drop_nulls().to_list()
@@ -118,12 +118,12 @@ def _scrubbed_column(column: pl.Series, scrub: Scrubber) -> pl.Series:
     return column.replace(changed) if changed else column
 
 
-# Of the machine in an order: versions have lists of their own.
+# Left out of the machine's facts: versions have lists of their own.
 _VERSIONS = ("gapline", "python")
 
 
 class Environment:
-    """What the attempts of a study say of where they ran; instances by the digests under which they were solved."""
+    """Where the attempts of a study ran, and the digests of the instances that they solved."""
 
     def __init__(self) -> None:
         self._versions: dict[str, set[str]] = defaultdict(set)
@@ -133,7 +133,7 @@ class Environment:
         self.problems: dict[str, set[str]] = defaultdict(set)
 
     def note(self, outcome: Outcome) -> None:
-        """Take an attempt."""
+        """Record an attempt."""
         order = outcome.order
         if order is None:
             return
@@ -152,7 +152,7 @@ class Environment:
             known.update([str(fact)] if fact else [])
 
     def document(self, campaign: Campaign) -> dict[str, Any]:
-        """Return it for JSON; of an imported campaign, what its columns say."""
+        """Return the environment for JSON; for an imported campaign, from its columns."""
         if not self._solvers and "solver_version" in campaign.runs.columns:
             versions = campaign.runs.select("arm", pl.col("solver_version").cast(pl.String)).unique()
             for arm, version in versions.filter(pl.col("solver_version") != "").iter_rows():
@@ -167,5 +167,5 @@ class Environment:
 
 
 def _by_machine(facts: Iterable[tuple[str, str]]) -> list[tuple[int, str]]:
-    # host-2 before host-10.
+    # Sort by length first, so that host-2 comes before host-10.
     return [(len(value), value) for _, value in facts]

@@ -1,4 +1,4 @@
-"""Original against replication: the same runs aligned, signs of contrasts and orders of arms compared."""
+"""Original against replication: align the same runs, compare the signs of contrasts and the orders of arms."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ from gapline.study.replication import Agreement, Conclusion, Measured, PackageOr
 
 
 def order_of(difference: float | None) -> int | None:
-    """Return which arm is better by a difference: -1 the first, 1 the second, 0 neither; None without one.
+    """Return which arm a difference favours: -1 the first, 1 the second, 0 neither; None without a difference.
 
     >>> order_of(-0.1), order_of(1e-13), order_of(None)
     (-1, 0, None)
@@ -37,7 +37,7 @@ def order_of(difference: float | None) -> int | None:
 
 
 def judge_agreement(old: Measured, new: Measured) -> Agreement:
-    """Say what became of a difference.
+    """Return how a replicated difference agrees with the original one.
 
     >>> told = Measured(instances=9, difference=-0.2, low=-0.3, high=-0.1)
     >>> open_ = Measured(instances=9, difference=0.1, low=-0.3, high=0.5)
@@ -48,7 +48,7 @@ def judge_agreement(old: Measured, new: Measured) -> Agreement:
     if any(one.difference is None or one.low is None for one in (old, new)):
         return Agreement.NOT_TESTED
     if old.told_apart and new.told_apart:
-        # By the intervals: one by bootstrap need not hold the difference that it is of.
+        # Judge by the intervals alone: a bootstrap interval need not contain its own difference.
         sides = [one.low is not None and one.low > 0 for one in (old, new)]
         return Agreement.AGREES if sides[0] == sides[1] else Agreement.CONTRADICTS
     same = order_of(old.difference) == order_of(new.difference)
@@ -56,9 +56,9 @@ def judge_agreement(old: Measured, new: Measured) -> Agreement:
 
 
 def rank_agreement(old: Sequence[float], new: Sequence[float]) -> RankAgreement:
-    """Return Kendall's tau-b of two lists of means, each pair of arms looked at; means nearer than 1e-12 are tied.
+    """Return Kendall's tau-b of two lists of means over all pairs of arms; means within 1e-12 are tied.
 
-    With C concordant and D discordant pairs, T of them tied on the one side alone and U on the other alone,
+    With C concordant and D discordant pairs, T pairs tied only in the first list and U only in the second,
     tau = (C - D) / √((C + D + T)(C + D + U)): 1 for the same order, -1 for the reverse one.
 
     >>> rank_agreement([1.0, 2.0, 3.0], [1.0, 3.0, 2.0]).tau
@@ -72,7 +72,7 @@ def rank_agreement(old: Sequence[float], new: Sequence[float]) -> RankAgreement:
         else:
             counts["concordant" if one == two else "discordant"] += 1
     ordered = counts["concordant"] + counts["discordant"]
-    # A root of the product of two whole numbers: exact where both sides have the same ties.
+    # The root of a product of two integers: exact where both sides have the same ties.
     product = (ordered + counts["tied_old"]) * (ordered + counts["tied_new"])
     tau = (counts["concordant"] - counts["discordant"]) / math.sqrt(product) if product else None
     return RankAgreement(arms=len(old), tau=tau, **counts)
@@ -83,9 +83,9 @@ OLD, NEW = "there", "here"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StudyPair:
-    """Both studies over the same cells; `lacking_old` and `lacking_new` of the planned ones have no run there or here.
+    """Both studies over the same cells; `lacking_old` and `lacking_new` count planned cells without a run.
 
-    `horizons` says at which horizons both are scored, and what was announced where that differs.
+    `horizons` states the horizons at which both are scored, and the announced ones where they differ.
     """
 
     old: Study
@@ -97,12 +97,12 @@ class StudyPair:
 
 
 def align(old: Study, new: Study, /) -> StudyPair:
-    """Restrict two studies to the cells that the new one plans and both ran.
+    """Restrict two studies to the cells that the new one plans and both have run.
 
     Raises
     ------
     MixedScoresError
-        Where they have no run in common, solved other files under one name, or read their runs under other choices.
+        If they have no common run, solved different files under one name, or differ in the choices of their reading.
     """
     both = (old, new)
     rows = [study.envelopes.runs.select(*CELL, "horizon", "announced").with_row_index("row") for study in both]
@@ -110,7 +110,7 @@ def align(old: Study, new: Study, /) -> StudyPair:
     if not shared.height:
         raise MixedScoresError("expected runs that both studies have, got none of the same arm, instance and seed")
     _refuse_other_instances(old, new, shared)
-    # Nothing was seen beyond the shorter of the two.
+    # Score both at the shorter horizon: only one study has data beyond it.
     shorter = shared.select(pl.min_horizontal("horizon", "horizon_new")).to_series()
     planned = new.cells.select(CELL)
     cells = planned.join(shared.select(CELL, state=pl.lit("done")), on=CELL, how="left", maintain_order="left")
@@ -129,7 +129,7 @@ def align(old: Study, new: Study, /) -> StudyPair:
             declared=pairs,
             statistics=(),
             tier_two=tuple(arm for arm in old.tier_two if arm in set(shared["arm"])),
-            # How sure one is of a difference is asked of both in the same way.
+            # Both sides use the same interval settings.
             **{name: getattr(old, name) for name in ("interval", "level", "draws", "seed", "simultaneous")},
             planned=cells,
             coverage=count_cells(envelopes.runs, cells, entry.label, planned=True, filled=False, removed=0),
@@ -143,7 +143,7 @@ def align(old: Study, new: Study, /) -> StudyPair:
 
 
 def _narrow(study: Study, rows: list[int], horizons: np.ndarray) -> tuple[Campaign, Envelopes]:
-    """Keep some rows of the runs, in this order, at shorter horizons where they have longer ones."""
+    """Select rows of the runs in this order and shorten longer horizons."""
     chosen = study.envelopes.runs[rows]
     kept = study.campaign.runs.with_row_index("_row").join(
         chosen.select(CELL), on=CELL, how="right", maintain_order="right"
@@ -157,10 +157,10 @@ def _narrow(study: Study, rows: list[int], horizons: np.ndarray) -> tuple[Campai
 
 
 def _references(old: Study, new: Study, sides: list[tuple[Campaign, Envelopes]]) -> list[LabelledSnapshot]:
-    """Return what both are read against: the declared snapshot, or one that is folded from the runs of both."""
+    """Return the reference of both sides: the declared snapshot, or one that is folded from the runs of both."""
     entries = [study.references[0] for study in (old, new)]
     if all(entry.policy == Policy.ANALYSIS for entry in entries):
-        # One folded from each side alone would flatter it: neither could be beaten by the other.
+        # A reference folded from each side alone would flatter it: the other side could never beat it.
         stored = old.stored[0] if old.stored else None
         first = analysis_snapshot(stored, sides[0][1], tolerance=old.tolerance)
         name = f"{stored.name if stored else 'campaign'} + both campaigns"
@@ -187,7 +187,7 @@ def _refuse_other_instances(old: Study, new: Study, shared: pl.DataFrame) -> Non
 
 
 def _horizon_words(shared: pl.DataFrame, shorter: pl.Series) -> str:
-    """Say at which horizons both are scored, and on which ones the scores are conditional where these differ."""
+    """Describe the horizons at which both are scored, and the announced ones that scores are conditional on."""
     scored = f"scored at {_seconds(shorter)}"
     there, here = shared["announced"], shared["announced_new"]
     if there.eq_missing(here).all() and there.eq_missing(shorter).all():
@@ -214,16 +214,16 @@ def compare_studies(
     recorded: tuple[RecordedFacts, RecordedFacts] = (RecordedFacts(), RecordedFacts()),
     origin: PackageOrigin | None = None,
 ) -> Replicated:
-    """Compare two studies of one plan on the runs that both have, under one reading and against one reference.
+    """Compare two studies of one plan on their common runs, under one reading and against one reference.
 
-    Every declared contrast is looked at, or without one every pair of compared arms; scores, intervals and the paired
-    shift of each arm are those of `gapline.contrasts` and `gapline.compare`. `recorded` is what the journals say of
-    machine and versions, `origin` the package of the old study.
+    It compares every declared contrast, or every pair of compared arms if none is declared; scores, intervals and the
+    paired shift of each arm are those of `gapline.contrasts` and `gapline.compare`. `recorded` holds the machine and
+    version facts from the journals, `origin` the package of the old study.
 
     Raises
     ------
     MixedScoresError
-        Where the two answer different questions, or have no run in common.
+        If the two answer different questions, or have no common run.
     """
     both = align(old, new)
     first = both.old
@@ -301,14 +301,14 @@ def _ranks(both: StudyPair) -> RankAgreement:
 
 
 def _shifts(both: StudyPair, arm: str) -> Iterator[Shift]:
-    """Yield how an arm moved: over all panels, then in each; a descriptive arm without intervals."""
+    """Yield the shift of an arm: over all panels, then in each; a descriptive arm has no intervals."""
     lead = both.old
     tier = 2 if arm in lead.tier_two else 1
     try:
         scores = paired_scores(Side(OLD, arm, lead), Side(NEW, arm, both.new))
         boot = Bootstrap(scores, weighting=lead.weighting, draws=lead.draws, seed=lead.seed)
     except MixedScoresError:
-        # Some run has no score under this kernel; why is said once for all arms.
+        # Some run has no score under this kernel; the reason is given once for all arms.
         return
     whole = boot.difference("2", "1")
     judged = whole.judge(method=lead.interval, level=lead.level)

@@ -1,4 +1,4 @@
-"""Under what two studies were measured, fact by fact: machine, versions, how fair the measurement was."""
+"""The conditions of two studies, fact by fact: machine, versions and fairness of the measurement."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -23,14 +23,14 @@ _FACTS = {"processor": MACHINE, "cores": MACHINE, "memory": MACHINE, "system": M
 
 @dataclass(slots=True)
 class RecordedFacts:
-    """What the orders of a study's runs say of machine and versions, and of the files of each arm, by their digests."""
+    """Machine and version facts from the orders of a study's runs, and the file digests of each arm."""
 
     facts: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     programs: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
 
 def read_recorded(study: Path) -> RecordedFacts:
-    """Read the orders in the journals of a study; one that cannot be read says nothing."""
+    """Read the orders in the journals of a study; unreadable ones are skipped."""
     found = RecordedFacts()
     for cell in cells_of(study):
         for attempt in attempts_of(cell):
@@ -48,7 +48,7 @@ def read_recorded(study: Path) -> RecordedFacts:
 def conditions(
     old: Study, new: Study, said: tuple[RecordedFacts, RecordedFacts] = (RecordedFacts(), RecordedFacts()), /
 ) -> tuple[Condition, ...]:
-    """Return the facts of the compared runs, those that are alike too: who reads wants to know what was looked at."""
+    """Return the facts of the compared runs, identical ones included: readers want to know what was compared."""
     runs = (old.envelopes.runs, new.envelopes.runs)
     rows: list[tuple[str, ...]] = [(MACHINE, "machine", *(_words(frame, "machine") for frame in runs))]
     rows += [(kind, name, *(_joined(record.facts.get(name, ())) for record in said)) for name, kind in _FACTS.items()]
@@ -61,7 +61,7 @@ def conditions(
         if all(files) and files[0] != files[1]:
             rows.append((VERSIONS, f"files of {arm}", *(_joined(one[:19] for one in sorted(some)) for some in files)))
     rows.append((VERSIONS, "checker", old.checker or "", new.checker or ""))
-    # Only runs that gapline supervised record how they were disturbed.
+    # Only runs that gapline supervised record disturbances.
     if all("disturbed" in frame.columns for frame in runs):
         fairness = [summarise_fairness(frame.iter_rows(named=True)) for frame in runs]
         rows += [(FAIRNESS, what, *map(words, fairness)) for what, words in _FAIRNESS]
@@ -69,7 +69,7 @@ def conditions(
 
 
 def count_disturbed(study: Study) -> int:
-    """Return how many runs others disturbed, as far as anybody looked."""
+    """Return how many runs were disturbed, as far as it was recorded."""
     runs = study.envelopes.runs
     return 0 if "disturbed" not in runs.columns else runs.filter(pl.col("disturbed").fill_null("") != "").height
 

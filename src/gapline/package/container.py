@@ -1,4 +1,4 @@
-"""The file of a package, .zip or .tar.zst: the same members give the same bytes, with their digests."""
+"""The file of a package, .zip or .tar.zst: the same members give the same bytes; digests of the members."""
 
 import os
 import tarfile
@@ -14,14 +14,14 @@ from gapline.files.atomic_write import refuse_no_file, write_atomically
 from gapline.files.digests import blob_hash, sums_text
 from gapline.files.open_file import open_regular
 
-# 1980-01-01, the first date that a zip can state: the same in both.
+# 1980-01-01, the first date that a zip can state; used for both formats.
 _STAMP = 315_532_800
 _LEVEL = 12
 Tell = Callable[[int, int], object]
 
 
 def check_target(target: Path, *, stored: bool = False) -> str:
-    """Return the suffix of a file to be written; refuse other names, and formats of which the library is missing."""
+    """Return the suffix of the target; refuse other names, and formats whose library is missing."""
     suffix = next((suffix for suffix in SUFFIXES if target.name.endswith(suffix)), None)
     if suffix is None or target.name == suffix:
         raise UsageError(f"{target}: expected a name that ends in {' or '.join(SUFFIXES)}, got {target.name!r}")
@@ -44,11 +44,11 @@ def _zstandard(target: Path) -> Any:
 def write_container(
     target: Path, files: dict[str, Path], *, executable: Collection[str], stored: bool = False, tell: Tell
 ) -> None:
-    """Write files under their names into a package, as a whole or not at all; files are read piece by piece."""
+    """Write files under their names into a package, atomically; files are read piece by piece."""
     if check_target(target, stored=stored) == ".zip":
         write_zip(target, dict(files), executable=executable, stored=stored, tell=tell)
         return
-    # One thread: with more of them the bytes would depend on how many.
+    # One thread: with several, the bytes would depend on their number.
     packer = _zstandard(target).ZstdCompressor(level=_LEVEL, write_checksum=True, threads=0)
 
     def fill(stream: Any) -> None:
@@ -79,7 +79,7 @@ def list_members(folder: Path) -> list[str]:
 
 
 def write_sums(folder: Path) -> dict[str, bytes]:
-    """Write the list of sums of a folder's files; return git's hash of every file, the list included."""
+    """Write the checksums of a folder's files; return git's hash of every file, including the list itself."""
     names = [name for name in list_members(folder) if name != SUMS]
     (folder / SUMS).write_text(sums_text({name: file_digest(folder / name) for name in names}), encoding="utf-8")
     hashes = {}

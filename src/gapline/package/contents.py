@@ -39,10 +39,10 @@ from gapline.solvers import program_files
 
 
 def imported_files(files: Iterable[Path], folder: Path) -> set[Path]:
-    """Return Python files of a folder and those of it that they import, directly or through each other.
+    """Return Python files of a folder and those of its files that they import, directly or indirectly.
 
-    A module is looked for beside the file that imports it and in the folder itself, as Python does for a program and
-    for code that is loaded from a study; of a package all modules are taken.
+    A module is looked up in the folder of the importing file and in the given folder, as Python does for a program and
+    for code that is loaded from a study; for a Python package, all of its modules are included.
     """
     found: set[Path] = set()
     waiting = list(files)
@@ -62,7 +62,7 @@ def _imported(file: Path) -> Iterator[str]:
     try:
         tree = ast.parse(read_document(file))
     except (OSError, SyntaxError, ValueError, RecursionError):
-        # Whatever it is, no Python of ours reads it.
+        # Not valid Python: there are no imports to follow.
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -89,9 +89,9 @@ NOT_STATED = "not stated"
 
 @dataclass(slots=True)
 class Contents:
-    """Files of the study by their names in the package, instances by name, digests of snapshots, what is excluded.
+    """The files of a study by their names in the package, its instances, snapshot digests, and what is excluded.
 
-    `programs` are the files that commands, options, checkers and kernels of the contract name, and what these import.
+    `programs` are the files that commands, options, checkers and kernels of the contract name, and their imports.
     """
 
     study: Path
@@ -103,7 +103,7 @@ class Contents:
     programs: list[str] = field(default_factory=list)
 
     def executable(self, name: str) -> bool:
-        """Say whether a file of the user's can be executed; those that we write cannot."""
+        """Return whether a file is executable in the package: files of the user may be, those of gapline never are."""
         return name in self.files and bool(self.files[name].stat().st_mode & 0o100)
 
     def add(self, *names: str) -> None:
@@ -119,7 +119,7 @@ class Contents:
             self.files[normal] = self.study / name
 
     def add_instances(self, *, include: bool) -> None:
-        """Add the instances, or why they are not there."""
+        """Add the instances, or note why they are left out."""
         study, contract = self.study, self.contract
         register = read_register(study)
         registered = register.entries[-1].instances if register.entries else {}
@@ -143,7 +143,7 @@ class Contents:
             self.left_out += [ExcludedFile(name, why) for name in (one.path, *further)]
 
     def _store(self) -> str | None:
-        """Return where the snapshot of the contract was frozen from, which is where its instances are."""
+        """Return the origin of the contract's snapshot (address, version, SWHID), where its instances can be found."""
         path = self.contract.reference.snapshot
         if path is None or not (self.study / path).is_file():
             return None
@@ -151,7 +151,7 @@ class Contents:
         return ", ".join(filter(None, (store.url, store.version, store.swhid))) if store.url else None
 
     def add_programs(self) -> None:
-        """Add lists of instances, programs, checkers and code of the study that its contract names."""
+        """Add the instance lists, programs, checkers and code of the study that its contract names."""
         study, contract = self.study, self.contract
         data = tomllib.loads(read_document(study / CONTRACT_FILE).decode("utf-8"))
         self.add(*(entry.csv for entry in ContractFile.model_validate(data).instances if entry.csv))
@@ -164,10 +164,10 @@ class Contents:
         code = {file for name in names if (file := code_file(name, study)) is not None}
         for path in programs:
             name = _inside(path, study)
-            # A program of the system is no file of the study.
+            # A program of the system is not a file of the study.
             if name is None or not path.is_file():
                 continue
-            # An argument such as .env or .venv/bin/python is no wish to publish it.
+            # An argument such as .env or .venv/bin/python is no request to publish that file.
             why = LINK if odd_file(study, path) else "a hidden file" if is_hidden(Path(name)) else None
             if why is None:
                 code.add(path)
@@ -179,11 +179,11 @@ class Contents:
         self.add(*self.programs)
 
     def add_snapshots(self) -> None:
-        """Add the contract's snapshot, all of `references/`, and parents that lie beside the contract's."""
+        """Add the contract's snapshot, all of `references/`, and parents next to the contract's snapshot."""
         study, named = self.study, self.contract.reference.snapshot
         names = [named] if named is not None and (study / named).is_file() else []
         parent = Snapshot.load(study / names[0]).parent if names else None
-        # Those that the contract does not name are taken because they lie there: a link is not, nor a hidden file.
+        # Snapshots that the contract does not name are included if they are plain files, not links or hidden files.
         lying = [path for paths in index_snapshots([study / REFERENCES]).values() for path in paths]
         lying = [path for path in lying if not is_hidden(path.relative_to(study)) and odd_file(study, path) is None]
         names += [path.relative_to(study).as_posix() for path in lying]
@@ -194,7 +194,7 @@ class Contents:
         if (study / CAMPAIGN / CARRIED_REFERENCES).is_file():
             names.append(f"{CAMPAIGN}/{CARRIED_REFERENCES}")
         for name in dict.fromkeys(map(os.path.normpath, names)):
-            # Loading verifies the digest that it states.
+            # Loading verifies the stated digest.
             self.snapshots[name] = Snapshot.load(study / name).digest
             self.add(name)
 
@@ -210,7 +210,7 @@ def find_contents(
 ) -> Contents:
     """Find the files of a study that its contract names; those in `beside` are not listed as excluded.
 
-    Refused are snapshots and registers that do not verify, files elsewhere, and names that no member can have.
+    Refuses snapshots and registers that do not verify, files outside the study, and names that no member can have.
     """
     found = Contents(study, contract)
     found.add(CONTRACT_FILE)
@@ -229,7 +229,7 @@ def find_contents(
 
 
 def refuse_odd_files(study: Path, files: Iterable[Path]) -> None:
-    """Refuse files of the study that are symbolic links, lie behind one, or are pipes or devices."""
+    """Refuse files of the study that are symbolic links, lie behind a link, or are pipes or devices."""
     if odd := sorted({found for file in files if (found := odd_file(study, file)) is not None}):
         raise UsageError(
             f"{study}: only regular files of the study directory can be packed, not {listing(odd)}",
@@ -238,13 +238,13 @@ def refuse_odd_files(study: Path, files: Iterable[Path]) -> None:
 
 
 def _inside(path: Path, study: Path) -> str | None:
-    """Return the name of a file in the study, None where it lies elsewhere."""
+    """Return the name of a file in the study; None if it lies elsewhere."""
     file, folder = (Path(os.path.normpath(one.absolute())) for one in (path, study))
     return file.relative_to(folder).as_posix() if file.is_relative_to(folder) else None
 
 
 def _fitting(study: Path, patterns: Sequence[str]) -> Iterator[str]:
-    """Yield the files of the study that were asked for by pattern."""
+    """Yield the files of the study that match the given patterns."""
     names = [name for name, _ in walk_files(study)] if patterns else []
     for pattern in patterns:
         fitting = [name for name in names if fnmatchcase(name, pattern) or name.startswith(f"{pattern.rstrip('/')}/")]
@@ -254,7 +254,7 @@ def _fitting(study: Path, patterns: Sequence[str]) -> Iterator[str]:
 
 
 def _refuse_names(study: Path, files: Iterable[str]) -> None:
-    """Refuse names that no package can be opened with."""
+    """Refuse names with which the package could not be opened."""
     names = sorted(files)
     wrong = [(name, why) for name in names if (why := wrong_name(name)) is not None]
     wrong += [(name, "a name of the package's own") for name in names if name in OWN or name.startswith(f"{RESULTS}/")]
@@ -265,7 +265,7 @@ def _refuse_names(study: Path, files: Iterable[str]) -> None:
 
 
 def refuse_changed(contents: Contents, problems: dict[str, set[str]], solved: dict[str, set[str]]) -> None:
-    """Refuse instances that are not those that were solved: by their bytes, or by the problem in them."""
+    """Refuse instances that differ from those that were solved, by their bytes or by the problem in them."""
     study, changed = contents.study, []
     for name, one in contents.instances.items():
         known = solved.get(name)

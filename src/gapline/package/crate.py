@@ -56,21 +56,21 @@ _LOOK = 8192
 
 
 def media_type(name: str, path: Path) -> str:
-    """Return the media type of a file by its name; of an unknown one, whether it begins as text does."""
+    """Return the media type of a file by its name; an unknown type is text if its first bytes are."""
     known = _BY_SUFFIX.get(PurePosixPath(name).suffix.lower())
     if known is not None:
         return known
     with path.open("rb") as stream:
         head = stream.read(_LOOK)
     try:
-        # The last character may be cut.
+        # The last character may be cut off.
         codecs.getincrementaldecoder("utf-8")().decode(head, final=len(head) < _LOOK)
     except UnicodeDecodeError:
         return "application/octet-stream"
     return "application/octet-stream" if b"\0" in head else "text/plain"
 
 
-# The files of a folder beyond this number are described by the folder, apart from those that an action names.
+# Beyond this number, files are described only by their folder, except those that an action names.
 MOST_FILES = 1_000
 CONTEXT = "https://w3id.org/ro/crate/1.1/context"
 SPECIFICATION = "https://w3id.org/ro/crate/1.1"
@@ -91,7 +91,7 @@ _FOLDERS = {
     CAMPAIGN: "What the solvers said, as columns that are rebuilt from the journals",
     RESULTS: "Scores, tables, figures, the methods paragraph and the page, regenerated from the campaign",
 }
-# What the relations of DataCite are in schema.org, where it has a nearer word than a citation.
+# DataCite relations for which schema.org has a closer term than `citation`.
 _RELATIONS = {
     "isDerivedFrom": "isBasedOn",
     "isNewVersionOf": "isBasedOn",
@@ -101,12 +101,12 @@ _RELATIONS = {
 
 
 def crate_document(folder: Path) -> dict[str, Any]:
-    """Describe a folder that is laid out as a package."""
+    """Describe a folder with the layout of a package."""
     contract = load_contract(folder)
     study = contract.study
     people = [_person(author, place) for place, author in enumerate(study.authors, 1)]
     authors = refer(*(person["@id"] for person in people))
-    # The format has no other word for who made the runs than those who say that the study is theirs.
+    # The format asks who made the runs: the authors are the only people that a study names.
     actions = study_actions(folder, contract, authors)
     parts = list(_parts(folder, actions))
     inside = {reference["@id"] for part in parts for reference in part.get("hasPart", ())}
@@ -156,7 +156,7 @@ def crate_document(folder: Path) -> dict[str, Any]:
 
 
 def write_crate(folder: Path) -> Path:
-    """Write the description of a folder into it."""
+    """Write the description into the folder."""
     document = crate_document(folder)
     lines = ",\n".join(json.dumps(entity, ensure_ascii=False, separators=(",", ":")) for entity in document["@graph"])
     text = f'{{"@context":{json.dumps(document["@context"])},"@graph":[\n{lines}\n]}}\n'
@@ -165,7 +165,7 @@ def write_crate(folder: Path) -> Path:
 
 
 def _compact(entity: Entity) -> Entity:
-    """Write a list of one as that one, as the specification wants it."""
+    """Replace a list of one element by that element, as the specification requires."""
     return {name: value[0] if isinstance(value, list) and len(value) == 1 else value for name, value in entity.items()}
 
 
@@ -174,7 +174,7 @@ def _work(name: str) -> Entity:
 
 
 def _last_moment(folder: Path, actions: Actions) -> str | None:
-    """Return when the last run ended; of imported runs nobody knows, but when their plan was registered is known."""
+    """Return when the last run ended; for imported runs, which do not record it, when their plan was registered."""
     if actions.last is not None:
         return actions.last
     entries = read_register(folder).entries
@@ -182,7 +182,7 @@ def _last_moment(folder: Path, actions: Actions) -> str | None:
 
 
 def _parts(folder: Path, actions: Actions) -> Iterator[Entity]:
-    """Yield the files, and the folders with what is in them."""
+    """Yield the files, and the folders with their contents."""
     named = actions.named
     within: dict[str, dict[str, Path]] = {}
     for name in folder_files(folder):
@@ -191,7 +191,7 @@ def _parts(folder: Path, actions: Actions) -> Iterator[Entity]:
             within.setdefault(top, {})[name] = folder / name
         elif name not in (CRATE, SUMS):
             yield _file(name, folder / name)
-    # It sums this description too, so it is written later, and its size is not known yet.
+    # The checksums cover this description, so they are written later and their size is not known yet.
     yield {"@id": SUMS, "@type": "File", "name": SUMS, "description": _FILES[SUMS], "encodingFormat": "text/plain"}
     for top, files in sorted(within.items()):
         shown = [name for name in files if len(files) <= MOST_FILES or path_id(name) in named]

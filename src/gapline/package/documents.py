@@ -1,4 +1,4 @@
-"""The documents of a package: `README.md`, `package.json`, `CITATION.cff`, `.zenodo.json`, and what they lack."""
+"""The documents of a package: `README.md`, `package.json`, `CITATION.cff`, `.zenodo.json`, and missing metadata."""
 
 import html
 import json
@@ -21,12 +21,12 @@ from gapline.text import counted
 
 
 def title_of(contract: Contract) -> str:
-    """Return the title of a study; its name where it has none."""
+    """Return the title of a study, or its name if it has none."""
     return contract.study.title or contract.study.name
 
 
 def description_of(contract: Contract) -> str:
-    """Return what a study says of itself; without a word of its authors, what its contract compares."""
+    """Return the description of a study; if its authors gave none, a sentence on what its contract compares."""
     if contract.study.description:
         return contract.study.description
     arms, instances = counted(len(contract.arms), "arm"), counted(len(contract.instances), "instance")
@@ -37,7 +37,7 @@ def description_of(contract: Contract) -> str:
 
 
 def missing_metadata(contract: Contract) -> list[str]:
-    """Say what the formats of a package would need and the contract does not state, a line for each."""
+    """List the metadata that the formats of a package need and the contract does not state, one line each."""
     study = contract.study
     hints = {
         "authors": "who made the study: CITATION.cff says 'not stated', and Zenodo asks for it",
@@ -48,7 +48,7 @@ def missing_metadata(contract: Contract) -> list[str]:
     return [f"study.{field} is not stated: {why}" for field, why in hints.items() if not getattr(study, field)]
 
 
-# What lies where, in the order in which a reader would look; told of what is there alone.
+# The contents of a package in reading order; only those that exist are listed.
 _PLACES = {
     "study.toml": "the contract: what was run, on what, for how long, and how it is scored, as its authors wrote it",
     "instances/": "the instances that were solved",
@@ -68,7 +68,7 @@ _PLACES = {
 
 
 def readme_text(document: dict[str, Any], members: Collection[str], *, coverage: str) -> str:
-    """Return the README of a package; the same package has the same README."""
+    """Return the README of a package; it depends on the package alone."""
     alarms, version = document["alarms"], document["gapline"]
     rung = (
         f"\n\n**{counted(alarms, 'integrity alarm')}** rang when it was packed, and it was packed all the same: "
@@ -136,12 +136,12 @@ def _absent(document: dict[str, Any]) -> Iterator[str]:
 
 
 def instances_document(contents: Contents) -> dict[str, Any]:
-    """Return what a folder needs to be opened while it is staged: which instances the contract means."""
+    """Return the minimal `package.json` with which a folder can be opened while it is staged: its instances."""
     return {"schema": SCHEMA, "instances": msgspec.to_builtins(contents.instances)}
 
 
 def write_documents(folder: Path, contents: Contents, *, coverage: str, **facts: Any) -> None:
-    """Write the documents of a staged folder; `facts` of `package.json` are those that only whoever packs knows."""
+    """Write the documents of a staged folder; `facts` are the entries of `package.json` that only `pack` knows."""
     contract = contents.contract
     document = {
         **instances_document(contents),
@@ -163,18 +163,18 @@ def write_documents(folder: Path, contents: Contents, *, coverage: str, **facts:
 
 
 def write_document(folder: Path, document: dict[str, Any]) -> None:
-    """Write `package.json`, laid out in the one way that it has."""
+    """Write `package.json` in its fixed layout."""
     text = json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
     (folder / DOCUMENT).write_text(f"{text}\n", encoding="utf-8")
 
 
-# YAML takes the strings of JSON, but these only as numbers.
+# YAML reads JSON strings, but these characters only as escapes.
 _UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _SCHEMES = {"doi": "doi", "arxiv": "arxiv", "swhid": "swh", "url": "url"}
 
 
 def citation_text(contract: Contract) -> str:
-    """Return the citation of a study; the format needs an author, so without one it says that none is stated."""
+    """Return the citation of a study; the format requires an author, so without one it says that none is stated."""
     study = contract.study
     facts: dict[str, Any] = {
         "cff-version": "1.2.0",
@@ -187,9 +187,9 @@ def citation_text(contract: Contract) -> str:
         **_licence(study.licence),
         "version": study.version,
         "date-released": study.date,
-        # Other relations have no word in this format: it wants title and authors of what it refers to.
+        # The format has no field for other relations: it would require title and authors of the related work.
         "identifiers": [
-            # This one has no word for arXiv.
+            # The format has no identifier type for arXiv.
             {"type": "other", "value": one.identifier}
             if one.told_kind == "arxiv"
             else {"type": _SCHEMES[one.told_kind], "value": one.bare}
@@ -209,12 +209,12 @@ def _author(author: Author) -> dict[str, str | None]:
 def _licence(name: str | None) -> dict[str, str]:
     if name is None:
         return {}
-    # The format takes the licences that were listed when it was written; a later one by its address.
+    # The format lists the licences that were known when it was written; later ones are given by their address.
     return {"license": name} if name in USUAL_LICENCES else {"license-url": f"https://spdx.org/licenses/{name}.html"}
 
 
 def _lines(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Write what is stated as YAML: texts, lists of texts and lists of tables of texts."""
+    """Write facts as YAML: texts, lists of texts and lists of tables of texts."""
     for name, value in facts.items():
         if isinstance(value, str):
             yield f"{name}: {_quoted(value)}"
@@ -232,7 +232,7 @@ def _quoted(text: str) -> str:
 
 
 def zenodo_document(contract: Contract) -> dict[str, Any]:
-    """Return the metadata of a deposit. What is not stated is left out: Zenodo asks for it before it publishes."""
+    """Return the metadata of a deposit; facts that are not stated are left out, and Zenodo asks for them."""
     study = contract.study
     facts: dict[str, Any] = {
         "title": title_of(contract),
@@ -240,7 +240,7 @@ def zenodo_document(contract: Contract) -> dict[str, Any]:
         "description": _paragraphs(description_of(contract)),
         "creators": [_creator(author) for author in study.authors],
         "keywords": list(study.keywords),
-        # Its vocabulary has the identifiers of SPDX in small letters.
+        # Zenodo writes SPDX identifiers in lower case.
         "license": None if study.licence is None else study.licence.lower(),
         "version": study.version,
         "publication_date": study.date,
@@ -258,5 +258,5 @@ def _creator(author: Author) -> dict[str, str]:
 
 
 def _paragraphs(text: str) -> str:
-    # Zenodo takes HTML: what is meant as text must not be read as tags.
+    # Zenodo reads HTML: escape the text so that none of it is read as a tag.
     return "".join(f"<p>{html.escape(part.strip())}</p>" for part in re.split(r"\n\s*\n", text) if part.strip())

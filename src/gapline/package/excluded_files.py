@@ -1,4 +1,4 @@
-"""What of a study directory is not in its package, and why."""
+"""The files of a study directory that are not in its package, and why."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -11,7 +11,7 @@ from gapline.campaign.store import is_campaign_file
 from gapline.contract.layout import CAMPAIGN, CARRIED_REFERENCES, JOURNALS, RESULTS
 from gapline.journal.unknown_files import find_strays
 
-# Said of every package, whether or not they lie there at the moment: the list does not depend on who looked last.
+# Listed for every package, whether or not they exist, so that the list does not depend on leftovers in the folder.
 NEVER = {
     "journal/index.jsonl": "what was read of the journals; it is made anew where it is missing",
     "journal/campaign.json": "what the campaign was made of, by facts of this machine's files",
@@ -23,7 +23,7 @@ NEVER = {
     "results/**/*.pdf": "figures that are not the same bytes twice; they are in the package as SVG and PNG",
 }
 LINK = "a symbolic link, which is not followed"
-# Made anew in the package.
+# Written again for the package, not copied.
 _ANEW = (JOURNALS, CAMPAIGN)
 
 
@@ -37,7 +37,7 @@ class ExcludedFile(NamedTuple):
 def list_excluded(
     study: Path, taken: Iterable[str], *, copies: Iterable[str] = (), beside: Iterable[Path] = ()
 ) -> list[ExcludedFile]:
-    """List what is in no package, and files of a study that nobody named; `beside` are no files of the study."""
+    """List the files that no package contains, and files of the study that nothing names; skip those in `beside`."""
     listed = [ExcludedFile(path, why) for path, why in NEVER.items()]
     listed += [ExcludedFile(path, "a copy of a run that has a folder of its own") for path in copies]
     strays = [path for path in find_strays(study) if "/." not in path]
@@ -49,7 +49,7 @@ def list_excluded(
     listed += [ExcludedFile(path, "not of gapline") for path in strays]
     taken = set(taken)
     ignored = {os.path.normpath(path.absolute()) for path in beside}
-    # A folder of which nothing is taken is one line, however many files it has.
+    # A folder from which nothing is packed is one line, however many files it has.
     parents = {parent.as_posix() for name in taken for parent in Path(name).parents}
     for name, is_folder in walk_files(study, into=parents.__contains__):
         place = os.path.normpath((study / name).absolute())
@@ -61,19 +61,19 @@ def list_excluded(
 
 
 def list_other_results(study: Path, folder: Path) -> list[ExcludedFile]:
-    """List the files in the results of a study that the report in a folder does not have."""
+    """List the files in the results of a study that are not in the report in a folder."""
     if (study / RESULTS).is_symlink():
         return []
     return [
         ExcludedFile(name, LINK if (study / name).is_symlink() else "the report of what is packed does not have it")
         for name in (f"{RESULTS}/{inside}" for inside, is_folder in _walk(study / RESULTS) if not is_folder)
-        # Figures as PDF are listed by their pattern.
+        # PDF figures are listed by their pattern.
         if not fnmatchcase(name, f"{RESULTS}/figures/*.pdf") and not (folder / name).exists()
     ]
 
 
 def walk_files(study: Path, into: Callable[[str], bool] = lambda _: True) -> Iterator[tuple[str, bool]]:
-    """Yield names of files, and of folders that are not entered, without hidden ones and caches; a link is a file."""
+    """Yield the names of files and of folders not entered, skipping hidden ones and caches; a link is a file."""
     return _walk(study, lambda name: name not in _ANEW and into(name))
 
 
@@ -89,14 +89,14 @@ def _walk(root: Path, into: Callable[[str], bool] = lambda _: True) -> Iterator[
 
 
 def is_hidden(path: Path) -> bool:
-    """Say whether a path of the study, or a folder above it, is hidden."""
+    """Return whether a path of the study, or a folder above it, is hidden."""
     return any(part.startswith(".") and part not in (".", "..") for part in path.parts)
 
 
 def odd_file(study: Path, file: Path) -> str | None:
-    """Say what a path of the study is, or leads through, if it is not a plain file: a link, a pipe; None if it is one.
+    """Name the kind of a path that is not, or does not lead to, a plain file: a link, a pipe; None if it is one.
 
-    Whatever is missing is not odd.
+    A missing file counts as plain.
     """
     place = study
     for part in file.relative_to(study).parts:

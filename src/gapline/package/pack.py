@@ -1,4 +1,4 @@
-"""`gapline pack`: a study as one file with the same bytes anywhere; outdated results and named machines are refused."""
+"""`gapline pack`: a study as one reproducible file; refuses outdated results and named machines."""
 
 import json
 import math
@@ -59,17 +59,17 @@ from gapline.report.write import library_versions, write_report
 from gapline.study import Study, open_study
 from gapline.text import counted
 
-# Words, digests and versions differ where a host got another name, or another gapline wrote them; numbers do not.
+# Texts, digests and versions change when a host is renamed or another gapline wrote them; numbers do not.
 _NO_NUMBERS = frozenset(
     ("schema", "title", "versions", "campaign", "headline", "reading", "facts", "methods", "files", "derived", "notes")
 )
 _NOTES = re.compile(r"(?:^|\.)notes(?:[.\[]|$)")
-# Of numbers that were printed and read again, or summed by another version of a library.
+# Tolerances for numbers that were printed and read again, or summed by another version of a library.
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-12
 
 
 def refuse_stale_results(study: Path, folder: Path) -> None:
-    """Refuse a study whose `results/` differ in a number from those in a folder, which were written just now."""
+    """Refuse a study if a number in its `results/` differs from those in a folder with a new report."""
     path, hint = study / RESULTS / RESULTS_FILE, f"renew them: gapline report {shlex.quote(str(study))}"
     try:
         old = json.loads(read_document(path))
@@ -88,7 +88,7 @@ def refuse_stale_results(study: Path, folder: Path) -> None:
 
 
 def differing_numbers(old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Yield each number that differs, with its place; what only one side has is another thing, and is no number.
+    """Yield each number that differs, with its place; entries that only one side has are not compared.
 
     >>> list(differing_numbers({"a": [1.0, 2.0], "b": 1}, {"a": [1.0, 2.5], "c": 1}))
     [('a[1]', 2.0, 2.5)]
@@ -107,12 +107,12 @@ def differing_numbers(old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
             yield place, was, now
 
 
-# A shorter name is a word that a title may have.
+# A shorter name may be an ordinary word of a title.
 _SHORTEST_HOST = 4
 
 
 def refuse_named_machines(contents: Contents, scrub: Scrubber) -> None:
-    """Refuse files that name a machine and cannot be rewritten, saying which lines do."""
+    """Refuse files that name a machine and must be packed unchanged, and list the lines."""
     texts = {CONTRACT_FILE, f"{JOURNALS}/{REGISTER}", *contents.snapshots}
     found = [*_scaled_hosts(contents)]
     for name, path in sorted(contents.files.items()):
@@ -136,7 +136,7 @@ def _scaled_hosts(contents: Contents) -> Iterator[str]:
 
 
 def _named(path: Path, scrub: Scrubber, *, closely: bool) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a file that name a place; in texts of ours `closely`: any place of one machine, or a host."""
+    """Yield the lines of a file that name a place; `closely` also finds any local path and host names."""
     places = [place.encode("utf-8", "surrogateescape") for place in scrub.places if place.count("/") > 1]
     hosts = _host_pattern(scrub.hosts)
     with open_regular(path) as source:
@@ -156,7 +156,7 @@ def _host_pattern(hosts: Iterable[str]) -> re.Pattern[str] | None:
     return re.compile(rf"(?<![\w-])(?:{'|'.join(words)})(?![\w-])") if words else None
 
 
-# PDF is not the same bytes twice.
+# PDF files differ in their bytes each time they are written.
 FORMATS = ("svg", "png")
 
 
@@ -165,8 +165,8 @@ class Packed:
     """A package that was written.
 
     `members` are the names in it, `programs` those of programs and code of the study, `coverage` says how much of the
-    plan it holds, `notes` what a reader has to know, and `unstated` what the contract does not say and those who cite,
-    archive or find it ask for.
+    plan it holds, `notes` are facts for the reader, and `unstated` is the metadata for citing, archiving and finding
+    it that the contract does not state.
     """
 
     path: Path
@@ -181,7 +181,7 @@ class Packed:
     unstated: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the package for JSON."""
         return {
             "package": str(self.path),
             "sha256": self.identity.sha256,
@@ -211,33 +211,33 @@ def pack(
     allow_code: bool = False,
     progress: Progress | None = None,
 ) -> Packed:
-    """Pack a study into a replication package; nothing in the study directory is changed.
+    """Pack a study into a replication package; the study directory does not change.
 
     Parameters
     ----------
     study_dir, target
         The study, and the file to write: `.zip` or `.tar.zst`.
     with_alarms
-        Pack a study although an integrity alarm rings.
+        Pack a study despite integrity alarms.
     without_instances
-        Leave the instances out: their digests, and where to get them, stand in.
+        Leave the instances out: the package then holds their digests and their origin.
     keep_hosts
-        Keep host names, user names and paths as they are; else they are taken out, and where that is impossible the
-        study is refused.
+        Keep host names, user names and paths; by default they are redacted, and a study in which that is impossible is
+        refused.
     also
         Further files of the study: names or patterns of paths.
     stored
         Do not compress: the bytes of a zip then depend on no library.
     allow_code
-        Let kernels and statistics of the study's own run, as `gapline report` does.
+        Let kernels and statistics from code of the study run, as in `gapline report`.
     progress
-        Is told what is under way, how much is done, of how much.
+        Called with the step under way, how much of it is done, and its total.
 
     Raises
     ------
     GaplineError
-        When runs are under way, a digest or a journal does not verify, `results/` say other numbers, an alarm rings, or
-        a file that is packed as it is names a machine.
+        If runs are under way, a digest or a journal does not verify, `results/` hold other numbers, an alarm rings, or
+        a file that is packed unchanged names a machine.
     """
     study, path = Path(study_dir), Path(target)
     check_target(path, stored=stored)
@@ -252,7 +252,7 @@ def pack(
     with tempfile.TemporaryDirectory(
         prefix="gapline-pack-", dir=scratch_place(), ignore_cleanup_errors=True
     ) as scratch:
-        # By its real name: errors and notes are told without it, and a link would stand in some of them.
+        # The real path: errors and notes drop it from their text, which would miss a link to it.
         folder = Path(scratch).resolve()
         scrub = None if keep_hosts else surveyed.scrubber()
         if scrub is not None:
@@ -260,7 +260,7 @@ def pack(
         for name, file in contents.files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, folder / name)
-        # Before anything is opened: of instances that are left out, the document alone says that there are any.
+        # Before anything is opened: without their files, instances are only known from this document.
         write_document(folder, instances_document(contents))
         campaign, environment = _stage_runs(study, folder, surveyed, scrub, tell)
         refuse_changed(contents, environment.problems, environment.solved)
@@ -290,7 +290,7 @@ def pack(
             hosts_kept=keep_hosts,
             alarms=len(opened.alarms),
         )
-        # Last, since it describes the others.
+        # Last, since it describes the other files.
         write_crate(folder)
         hashes = write_sums(folder)
         files = {name: folder / name for name in sorted(hashes)}
@@ -320,7 +320,7 @@ def _refuse_running(study: Path) -> None:
 
 
 def _copied_files(study: Path, surveyed: AttemptSurvey) -> Iterator[Path]:
-    """Yield the files of journals and an imported campaign, from which those of the package are made."""
+    """Yield the files of journals and of an imported campaign, which the package holds in a redacted form."""
     for attempt in surveyed.attempts:
         yield from (attempt / name for name in attempt_files(attempt))
     if not surveyed.attempts:
@@ -330,11 +330,11 @@ def _copied_files(study: Path, surveyed: AttemptSurvey) -> Iterator[Path]:
 def _stage_runs(
     study: Path, folder: Path, surveyed: AttemptSurvey, scrub: Scrubber | None, tell: Progress
 ) -> tuple[Campaign, Environment]:
-    """Write the journals and the campaign that follows from them, or an imported campaign; return what they say."""
+    """Write the journals and the campaign built from them, or an imported campaign; return campaign and environment."""
     if not surveyed.attempts:
         return stage_campaign(study, folder, scrub), Environment()
     if (study / CAMPAIGN / MANIFEST).is_file():
-        # It is made anew, but a broken one says that somebody was at the files.
+        # The campaign is built again, but a damaged one shows that files were changed.
         open_campaign(study / CAMPAIGN)
     stage_attempts(surveyed, folder, scrub, partial(tell, "journals"))
     _refuse_running(study)
@@ -347,7 +347,7 @@ def _stage_runs(
 
 
 def _placeless_study(folder: Path, campaign: Campaign, *, allow_code: bool) -> Study:
-    """Open the staged study; what goes wrong is told without the folder, which nobody knows."""
+    """Open the staged study; its error messages do not name the temporary folder."""
     try:
         return open_study(os.fspath(folder), campaign=campaign, allow_code=allow_code, allow_empty=True)
     except GaplineError as error:

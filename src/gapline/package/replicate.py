@@ -1,4 +1,4 @@
-"""`replicate`: run a package again here, or a part of it, and say whether its conclusions hold."""
+"""`replicate`: run a package or a part of it again, and report whether its conclusions hold."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -35,9 +35,9 @@ from gapline.traces.package_source import UnpackedPackage
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replication:
-    """A package that was run again: what was intended, what the runner did, and what came of it.
+    """A package that was run again: the plan, what the runner did, and the comparison.
 
-    `found` is None where the runs were interrupted, and the results with it: the same call goes on.
+    `found` is None if the runs were interrupted; the same call resumes them.
     """
 
     directory: Path
@@ -47,7 +47,7 @@ class Replication:
 
     @property
     def failed(self) -> bool:
-        """Whether a conclusion is contradicted, or an alarm rings: then no number of it can be trusted."""
+        """Whether a conclusion is contradicted, or an alarm rings: then no number of the study can be trusted."""
         return self.found is not None and bool(self.found.contradicted or self.found.alarms)
 
 
@@ -60,7 +60,7 @@ def plan_replication(
     on: str | None = None,
     **part: Any,
 ) -> Intended:
-    """Return what `replicate` would run, and start nothing; `part` is as `replicate` takes it."""
+    """Return what `replicate` would run, without starting anything; `part` is as in `replicate`."""
     with opened_package(package, only=_is_needed) as opened:
         return _intend(opened, directory, part, jobs=jobs, on=on)
 
@@ -80,35 +80,35 @@ def replicate(
     say: Callable[[Intended], None] | None = None,
     report: bool = True,
 ) -> Replication:
-    """Run a replication package again and compare what comes out with what is in it.
+    """Run a replication package again and compare the new results with the packaged ones.
 
-    It runs the programs that the package names, as `gapline run` does. The study lies in a directory of its own,
-    without a result of the package; calling it again goes on where it was interrupted.
+    It runs the programs that the package names, as `gapline run` does. The new study has its own directory, without any
+    result of the package; calling this function again resumes an interrupted replication.
 
     Parameters
     ----------
     package
-        What `gapline pack` wrote.
+        A package written by `gapline pack`.
     directory
-        Where the new study goes: a new directory, or one in which the same package was begun.
+        The directory of the new study: a new one, or one in which the same package was begun.
     arms, panels, seeds
-        Names or patterns of what is run, all where not given; seeds also as `1,3` or `1..5`.
+        Names or patterns of what to run, by default everything; seeds also as `1,3` or `1..5`.
     horizon_scale
-        By what every horizon is multiplied. Both studies are then scored at the shorter of the two horizons; each
-        score stays conditional on the one that its solver was told.
+        The factor for every horizon. Both studies are then scored at the shorter of the two horizons; each score stays
+        conditional on the horizon that was announced to its solver.
     jobs, on, progress
-        As `gapline.run_study` takes them.
+        As in `gapline.run_study`.
     say
-        Called with what will be run, before anything of the package is started.
+        Called with a description of what will run, before anything of the package starts.
     report
-        Write the report of the new study, with the replication in it, into its `results/`.
+        Write the report of the new study, including the replication, into its `results/`.
 
     Raises
     ------
     EnvironmentLacksError
-        When a solver is missing here, or instances that the package does not include.
+        If a solver is missing here, or instances that the package does not include.
     IntegrityError
-        When the package, or an instance that was put into the directory, is not what its digest says.
+        If the package, or an instance that was put into the directory, does not match its digest.
     """
     part = {"arms": arms, "panels": panels, "seeds": seeds, "horizon_scale": horizon_scale}
     place = Path(directory)
@@ -119,10 +119,10 @@ def replicate(
         if intended.lacks:
             hint = "nothing was run; install what is missing, or leave the arm out with --arms"
             raise EnvironmentLacksError("\n".join(intended.lacks), hint=hint)
-        # What cannot be read now could not be compared after hours of running.
+        # Open the package before running anything: otherwise an unreadable one would only be noticed hours later.
         open_study(str(opened.folder), allow_code=True, allow_empty=True)
         prepare(opened, place, intended.package)
-    # The package is not held open meanwhile: a campaign may take days.
+    # Close the package before the runs: a campaign may take days.
     run = run_study(place, jobs=jobs, on=on, progress=progress)
     if run.interrupted or run.infrastructure is not None or run.campaign is None:
         return Replication(place, intended, run)
@@ -130,8 +130,8 @@ def replicate(
 
 
 def _compare(package: str | Path, directory: Path, origin: PackageOrigin, *, report: bool) -> Replicated:
-    """Compare the runs of a replication with those of its package, keep what was found, and write the report."""
-    # This one first: code of the study is then loaded from where it stays.
+    """Compare the runs of a replication with those of its package, save the result, and write the report."""
+    # Open the new study first: code of the study is then loaded from its permanent directory.
     new = open_study(str(directory), allow_code=True, allow_empty=True)
     with opened_package(package, only=_is_needed) as opened:
         if opened.identity.sha256 != origin.sha256:
@@ -149,14 +149,14 @@ def _compare(package: str | Path, directory: Path, origin: PackageOrigin, *, rep
             found = msgspec.structs.replace(found, notes=(edited, *found.notes))
     found.save(directory / REPLICATION)
     if report:
-        # Opened again: what was found is part of its report.
+        # Open the study again: its report includes the saved comparison.
         new = open_study(str(directory), allow_code=True, allow_empty=True)
         write_report(new, directory / RESULTS, formats=FORMATS)
     return found
 
 
 def _is_needed(name: str) -> bool:
-    """Say whether a member is needed to run a package or to read its runs: of the journals what orders say."""
+    """Return whether a member is needed to run a package or read its runs: of the journals, orders and register."""
     folder, _, rest = name.partition("/")
     if folder == JOURNALS:
         return rest == REGISTER or name.endswith(f"/{ORDER_FILE}")
@@ -166,7 +166,7 @@ def _is_needed(name: str) -> bool:
 def _intend(
     package: UnpackedPackage, directory: str | Path | None, part: dict[str, Any], *, jobs: int | None, on: str | None
 ) -> Intended:
-    """Return what is run: the part that is asked for, else the one that was begun in the directory."""
+    """Return what will run: the requested part, or the part that was begun in the directory."""
     if not (package.folder / JOURNALS).is_dir():
         raise TraceError(
             f"{package.path}: expected runs that gapline made, got imported ones",

@@ -1,4 +1,4 @@
-"""What a replication will run: the unpacked package, and the study that is made of it."""
+"""The plan of a replication: the unpacked package, and the study that is made from it."""
 
 import re
 import shutil
@@ -53,16 +53,16 @@ from gapline.traces.package_source import UnpackedPackage, is_package, unpacked_
 
 @contextmanager
 def opened_package(path: str | Path, *, only: Callable[[str], bool] = lambda _: True) -> Iterator[UnpackedPackage]:
-    """Unpack a package into a folder that is removed at the end; what does not fit its sums is refused.
+    """Unpack a package into a temporary folder; refuse it if members do not match their checksums.
 
-    `only` says of a member's name whether it is kept in the folder; all of them are verified.
+    `only` decides by a member's name whether it is kept in the folder; all members are verified.
     """
     if not is_package(path) and not is_zip(path):
         raise TraceError(
             f"{path}: expected a replication package, which `gapline pack` writes, got {found_at(Path(path))}"
         )
     with unpacked_package(path, only=only) as package:
-        # Whoever runs it again looks for the instances in a directory of theirs: none may lie outside of it.
+        # Instances are later looked up in the user's directory: their paths must not lead out of it.
         for name in (name for one in _instances(package) for name in (one.path, *one.beside)):
             place = PurePosixPath(name)
             if place.is_absolute() or ".." in place.parts or not place.parts:
@@ -80,7 +80,7 @@ NOT_STARTED = "not started yet"
 
 @dataclass(frozen=True, slots=True)
 class ReplicationArm:
-    """An arm that will be run: what ran there, what would run here, and what lacks for it."""
+    """An arm to run: the program of the package, the one installed here, and what is missing for it."""
 
     name: str
     program: str
@@ -93,7 +93,7 @@ class ReplicationArm:
 
 @dataclass(frozen=True, slots=True)
 class Intended:
-    """What will be run: `seconds` of solving at most, `at_a_time` runs side by side; `code` are Python functions."""
+    """The plan: `seconds` is the limit on solving time, `at_a_time` the parallel runs, `code` the Python functions."""
 
     package: PackageOrigin
     arms: tuple[ReplicationArm, ...]
@@ -111,12 +111,12 @@ class Intended:
         return [arm.lacks for arm in self.arms if arm.lacks is not None]
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the plan for JSON."""
         package = self.package
         return as_document(self) | {"package": package.identity.document(), "part": msgspec.to_builtins(package.part)}
 
     def lines(self) -> list[str]:
-        """Say it, a line each."""
+        """Return the plan as lines of text."""
         origin = self.package
         lines = [f"package {printable(origin.name)}", f"  {origin.sha256}", f"  {origin.swhid}", "it will run here:"]
         for arm in self.arms:
@@ -136,7 +136,7 @@ def _here_and_there(name: str, here: str, there: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write a time as people say it.
+    """Format a duration in a readable unit.
 
     >>> duration(45), duration(600), duration(9000), duration(400000)
     ('45 s', '10 min', '2.5 h', '4.6 days')
@@ -155,9 +155,9 @@ def intend(
     jobs: int | None = None,
     on: str | None = None,
 ) -> Intended:
-    """Return what running a part of a package would run; nothing of the package is started for it."""
+    """Return the plan for a part of a package, without starting anything of the package."""
     before = contract.replicates.horizon_scale if contract.replicates else 1.0
-    # The scale of a package that is a replication itself is in its contract already.
+    # If the package is itself a replication, its contract already contains its scale.
     part = origin.part.table() | {"horizon_scale": origin.part.horizon_scale / before}
     table = ReplicatesTable.model_validate(origin.identity.document() | part)
     chosen = replicated_part(contract.model_copy(update={"replicates": table}))
@@ -169,7 +169,7 @@ def intend(
     for arm in chosen.arms:
         mine = [cell for cell in cells if cell.arm.name == arm.name]
         program = " ".join(arm.command) if arm.command else f"gapline's adapter of {arm.solver}"
-        # Looked for in the folder of the package: a program of the study's own is there.
+        # Resolve programs in the folder of the package, which holds those of the study.
         lacking = arms_lack([resolve_program(arm, package.folder)], package.folder)
         seconds = sum(cell.horizon for cell in mine)
         lack = lacking[0].replace(f"{package.folder}/", "") if lacking else None
@@ -177,7 +177,7 @@ def intend(
         arms.append(ReplicationArm(arm.name, program, there, _identity(arm), len(mine), seconds, lack))
     named = chosen.objective.checker if chosen.objective.validation == "checker" else None
     code = (*chosen.score.kernels, *chosen.score.statistics, chosen.score.weight, named or "")
-    # How many a cluster runs at a time is not known.
+    # The number of parallel runs on a cluster is unknown.
     threads = max((cell.threads for cell in cells), default=1)
     side_by_side = max(1, thread_count() // threads) if on is None else None
     return Intended(
@@ -201,7 +201,7 @@ def _identity(arm: Arm) -> str:
 
 
 def _checker(named: str | None, folder: Path) -> str:
-    """Return name and version of a checker of ours; one that the package brings is not started to be asked."""
+    """Return name and version of a checker of gapline; a checker of the package is not started to find out."""
     if named not in CHECKERS:
         return NOT_STARTED
     try:
@@ -210,7 +210,7 @@ def _checker(named: str | None, folder: Path) -> str:
         return f"lacking: {error.message}"
 
 
-# What a package says of itself, and what was found when it was run: none of it is for the one who runs it again.
+# Documents and results of the package, which do not belong in the new study.
 _NOT_UNPACKED = frozenset({*OWN, REPLICATION, CONTRACT_FILE, RESULTS, JOURNALS, CAMPAIGN})
 _RANGE = re.compile(r"(\d+)\s*\.\.\s*(\d+)")
 
@@ -223,9 +223,9 @@ def choose_part(
     seeds: Sequence[str | int] = (),
     horizon_scale: float = 1.0,
 ) -> ReplicatedPart:
-    """Settle which part of a package's contract is run: names or patterns, `1,3` or `1..5` for seeds.
+    """Choose the part of a package's contract to run: names or patterns, `1,3` or `1..5` for seeds.
 
-    A package that is itself a replication has a part of its own, of which this is one.
+    If the package is itself a replication, the part is chosen within its part.
     """
     if not 0 < horizon_scale < float("inf"):
         raise UsageError(f"--horizon-scale: expected a positive number, got {horizon_scale}")
@@ -240,7 +240,7 @@ def choose_part(
 
 
 def _names(option: str, given: Sequence[str], known: Sequence[str], before: Sequence[str]) -> tuple[str, ...]:
-    # A name may hold a comma itself; otherwise it stands between names.
+    # Commas separate names, unless a name itself contains one.
     patterns = [
         part for text in given for part in ([text] if text in known else [one.strip() for one in text.split(",")])
     ]
@@ -265,12 +265,12 @@ def _seeds(given: Sequence[str | int], known: Sequence[int], before: Sequence[in
 
 
 def origin_of(package: UnpackedPackage, part: ReplicatedPart) -> PackageOrigin:
-    """Return where a replication comes from."""
+    """Return the origin of a replication."""
     return PackageOrigin(**package.identity.document(), part=part)
 
 
 def replica_text(text: str, origin: PackageOrigin) -> str:
-    """Return the contract of a replication: the package's own words, and the table that says which part is run."""
+    """Return the contract of a replication: the text of the package's contract, and a table with its part."""
     part = origin.part
     table = [f"{name} = {quoted(value)}" for name, value in origin.identity.document().items()]
     table += [
@@ -293,7 +293,7 @@ def contract_text(package: UnpackedPackage, origin: PackageOrigin) -> bytes:
 
 
 def _without_table(text: str) -> str:
-    """Leave out the table of a package that is itself a replication."""
+    """Remove the [replicates] table of a package that is itself a replication."""
     kept, inside = [], False
     for line in text.splitlines(keepends=True):
         if line.startswith("["):
@@ -304,16 +304,16 @@ def _without_table(text: str) -> str:
 
 
 def read_origin(directory: Path) -> PackageOrigin | None:
-    """Return what a directory replicates, None where it holds no study."""
+    """Return the origin of a replication in a directory; None if there is no study."""
     path = directory / CONTRACT_FILE
     if not path.exists():
         return None
     try:
-        # The table alone: patterns of the contract may wait for instances that are not there yet.
+        # Read the table only: patterns of the contract may refer to instances that do not exist yet.
         found = tomllib.loads(read_document(path).decode("utf-8")).get("replicates")
         table = None if found is None else ReplicatesTable.model_validate(found)
     except (UnicodeDecodeError, tomllib.TOMLDecodeError):
-        # The same mistake in the words of the contract.
+        # Loading the contract reports the same mistake with a clear message.
         table = load_contract(directory).replicates
     if table is None:
         raise UsageError(
@@ -325,7 +325,7 @@ def read_origin(directory: Path) -> PackageOrigin | None:
 
 
 def prepare(package: UnpackedPackage, directory: Path, origin: PackageOrigin) -> None:
-    """Write the study into a new directory, or go on with the one that was begun there from the same package."""
+    """Write the study into a new directory, or continue one that was begun there from the same package."""
     begun = read_origin(directory)
     if begun is None:
         with new_study(directory) as study:
@@ -335,7 +335,7 @@ def prepare(package: UnpackedPackage, directory: Path, origin: PackageOrigin) ->
                     copy(entry, study / entry.name)
             for one in _instances(package):
                 if not one.included:
-                    # What stands in for it would be taken for the instance itself.
+                    # A placeholder must not be taken for the instance itself.
                     (study / one.path).unlink(missing_ok=True)
             text = contract_text(package, origin)
             write_atomically(study / CONTRACT_FILE, lambda stream: stream.write(text))
@@ -356,7 +356,7 @@ def prepare(package: UnpackedPackage, directory: Path, origin: PackageOrigin) ->
 
 
 def _demand_instances(instances: Iterable[PackedInstance], directory: Path) -> None:
-    """Refuse instance files that are not those of the package, and say which are to be put where."""
+    """Refuse instance files that differ from those of the package, and name the missing ones with their places."""
     lacking: dict[str, str] = {}
     for one in instances:
         for path, digest in {one.path: one.digest, **one.beside}.items():

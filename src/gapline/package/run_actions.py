@@ -1,8 +1,9 @@
-"""What was done, in the words of a Process Run Crate: a program, what it was given, what came out, when, and how.
+"""The actions of a Process Run Crate: a program, its inputs and outputs, times and outcome.
 
 A run is an action of its arm on an instance, whose result is its journal; a check is an action of a checker on the
-journals that it judged, whose results are its verdicts. Beyond `MOST_RUNS` attempts, and for imported runs, of which
-only the campaign is there, the runs of an arm are one action: a crate is read by people and small tools.
+journals that it judged, whose results are its verdicts. The runs of an arm become one action beyond `MOST_RUNS`
+attempts, since people and small tools must be able to read a crate, and for imported runs, of which only the
+campaign exists.
 """
 
 import datetime
@@ -45,7 +46,7 @@ def refer(*identifiers: str) -> list[Entity]:
 
 @dataclass(slots=True)
 class _Checked:
-    """What one checker judged: journals, verdict files, how many candidates, and when the last file was written."""
+    """The work of one checker: journals, verdict files, the count of candidates, and when the last file was written."""
 
     journals: list[str] = field(default_factory=list)
     verdicts: list[str] = field(default_factory=list)
@@ -55,9 +56,9 @@ class _Checked:
 
 @dataclass(slots=True)
 class Actions:
-    """The actions of a study and the programs that they are of, by identifier; `last` is when the last run ended.
+    """The actions of a study and their programs, by identifier; `last` is when the last run ended.
 
-    `agents` are those who acted, and `absent` the instances that a run names and that are not in the package.
+    `agents` are the people who acted, and `absent` the instances that runs name and the package does not include.
     """
 
     folder: Path
@@ -86,7 +87,7 @@ class Actions:
         times: Entity | None = None,
         status: Entity | None = None,
     ) -> None:
-        """Add what a program did: of which files it made which."""
+        """Add an action of a program with its input and output files."""
         self.actions[identifier] = {
             "@id": identifier,
             "@type": "CreateAction",
@@ -128,7 +129,7 @@ class Actions:
         )
 
     def _instance(self, name: str, path: str) -> str:
-        """Return the identifier of an instance: its file, or a word for one that is not in the package."""
+        """Return the identifier of an instance: its file, or a placeholder if the package does not include it."""
         if path and (self.folder / path).is_file():
             return path_id(path)
         identifier = f"#instance/{quote(name, safe='')}"
@@ -141,7 +142,7 @@ class Actions:
         return identifier
 
     def arm(self, name: str, solver: str | None, version: str | None) -> str:
-        """Return the identifier of the program of an arm; two versions of a solver in one arm are two programs."""
+        """Return the identifier of an arm's program; two versions of a solver in one arm are two programs."""
         identifier = f"#arm/{quote(name, safe='')}" + (f"/{quote(version, safe='')}" if version else "")
         if identifier not in self.programs:
             arm = next((one for one in self.contract.arms if one.name == name), None)
@@ -161,7 +162,7 @@ class Actions:
         }
 
     def note_checks(self, checked: dict[Judge, _Checked], journal: Journal) -> None:
-        """Note who judged the candidates of a journal."""
+        """Record which checkers judged the candidates of a journal."""
         for verdicts in scan_verdicts(journal.path.parent):
             if verdicts.head is not None:
                 work = checked.setdefault(verdicts.head.judge, _Checked())
@@ -171,7 +172,7 @@ class Actions:
                 work.last = max(work.last, _moment(datetime.datetime.fromisoformat(verdicts.head.checked)))
 
     def add_check(self, judge: Judge, work: _Checked, *, each: bool) -> None:
-        """Add what a checker judged, with `each` file by file."""
+        """Add the work of a checker; with `each`, file by file."""
         named = "/".join(quote(part, safe="") for part in (judge.name, judge.version, judge.given or "") if part)
         program = f"#checker/{named}"
         said = "The checker: it recomputes each candidate from the original instance."
@@ -183,13 +184,13 @@ class Actions:
             program,
             given=map(path_id, work.journals if each else [f"{JOURNALS}/"]),
             made=map(path_id, work.verdicts if each else [f"{JOURNALS}/"]),
-            # When the last verdicts were written; when the first checker was started nobody noted.
+            # Only the time of the last verdicts is known: the start of the first checker is not recorded.
             times={"endTime": work.last},
             status={"actionStatus": _COMPLETED},
         )
 
     def join_by_arm(self) -> None:
-        """Put the runs of each program together, from its first start to its last end."""
+        """Join the runs of each program into one action, from its first start to its last end."""
         grouped: dict[str, list[Entity]] = {}
         for action in self.actions.values():
             grouped.setdefault(action["instrument"][0]["@id"], []).append(action)
@@ -217,7 +218,7 @@ class Actions:
 
 
 def study_actions(folder: Path, contract: Contract, agents: list[Entity]) -> Actions:
-    """Return what was done in a study, from its journals; from its campaign where there are none."""
+    """Return the actions of a study from its journals, or from its campaign if there are none."""
     found = Actions(folder, contract, agents)
     attempts = 0
     checked: dict[Judge, _Checked] = {}
@@ -253,5 +254,5 @@ def _status(journal: Journal) -> Entity:
 
 
 def _moment(when: datetime.datetime, later: float = 0.0) -> str:
-    """Write a moment, or one so many seconds later, to the millisecond, cut and not rounded."""
+    """Format a time, optionally some seconds later, truncated to milliseconds."""
     return (when.astimezone(datetime.UTC) + datetime.timedelta(seconds=later)).isoformat(timespec="milliseconds")

@@ -1,8 +1,8 @@
-"""The machine is taken out of texts: host names, user names, and paths that say where somebody works.
+"""Redact machines in texts: host names, user names, and paths that show where a person works.
 
-What is taken out is known from the journals alone, never from the machine that packs: two machines take out the same.
-Paths inside the study become relative to it, other ones are shortened to `…/name`. Places that every system has
-(`/usr/bin/env`) say nothing of anybody and stay.
+The names to redact come from the journals alone, never from the machine that packs: packing gives the same result on
+every machine. Paths inside the study become relative to it, other ones are shortened to `…/name`. Paths that exist on
+every system (`/usr/bin/env`) identify nobody and stay.
 """
 
 import re
@@ -16,31 +16,31 @@ import msgspec
 from gapline.journal.events import Record, Said
 
 HOST, USER, PATH = "host name", "user name", "path"
-# Where a path ends in running text.
+# Characters that end a path in running text.
 _STOP = r"\s\"'`<>|;,:()\[\]{}=!&\\"
 _PART = rf"[^/{_STOP}]+"
-# Addresses of the network are no paths, but those of files are.
+# Web addresses are not paths, but file: addresses are.
 _URL = r"\b(?!file:)[A-Za-z][A-Za-z0-9+.-]*://[^\s\"'<>]*"
 _HOMES = r"(?:home|Users)"
-# Where a path can begin: not inside a relative one, but behind a letter of an option, as in -I/opt/mine/include.
+# Where a path can begin: not inside a relative path, but after the letter of an option, as in -I/opt/mine/include.
 _BEGIN = r"(?:(?<=file://)|(?<![\w.~/…%*-])|(?<=\W-[A-Za-z])|(?<=\A-[A-Za-z]))"
 _FOUND = re.compile(rf"(?P<url>{_URL})|(?P<path>{_BEGIN}/{_PART}(?:/{_PART})*/?)")
 _HOME = re.compile(rf"(?:/{_PART})*?/{_HOMES}/{_PART}/?")
 _HOME_OF = re.compile(rf"((?:/[^/]+)*?/{_HOMES}/([^/]+))(?:/|\Z)")
 _SYSTEM = ("/bin/", "/dev/", "/etc/", "/lib/", "/lib64/", "/proc/", "/sbin/", "/sys/", "/usr/")
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
-# Words of the journal's own language, whatever a machine is called.
+# Keywords of the journal format, which stay even if a machine has such a name.
 _LANGUAGE = frozenset({*Record.__struct_fields__, *Said.__struct_fields__, "optimal", "infeasible"})
-# A letter or a number is no name that could be told from others in a text.
+# A single character cannot be recognised as a name in a text.
 _SHORTEST = 2
 
 
-# What kind of thing was found, and what takes its place.
+# The kind of a finding, and its replacement.
 Replacement = Callable[[re.Match[str]], tuple[str, str]]
 
 
 class Redaction(NamedTuple):
-    """What was taken out of which members, and how often; never what it was."""
+    """What was redacted in which members, and how often; never the text itself."""
 
     what: str
     where: str
@@ -48,16 +48,16 @@ class Redaction(NamedTuple):
 
 
 class Scrubber:
-    """Takes the names and places of machines out of texts, and counts what it took.
+    """Redact the names and places of machines in texts, and count the redactions.
 
     Parameters
     ----------
     hosts
-        The name that stands in for each host.
+        The replacement for each host.
     studies
         Directories in which the study was run.
     names
-        Names of arms, instances and the like, which are never taken for a host or a user.
+        Names of arms, instances and the like, which are never mistaken for a host or a user.
 
     >>> scrub = Scrubber({"node7": "host-1"}, studies=["/home/jane/study"])
     >>> scrub.text("node7: /home/jane/study/instances/a.vrp", "log"), scrub.text("by jane, /opt/x/bin/solve", "log")
@@ -83,21 +83,21 @@ class Scrubber:
         self._signs = [word.encode("utf-8", "surrogateescape") for word in (*self._aliases, *self._users)]
 
     def suspects(self, data: bytes) -> bool:
-        """Say whether anything in a line may have to be taken out: most lines of a journal are not looked at closer."""
-        # An escape of JSON may hide any letter.
+        """Return whether a line may need redaction: most lines of a journal do not, and are not searched further."""
+        # A JSON escape may stand for any letter.
         if b"/" in data or b"\\u" in data:
             return True
         low = data.lower()
         return any(sign in low for sign in self._signs)
 
     def host(self, name: str, where: str) -> str:
-        """Return the name that stands in for a host."""
+        """Return the replacement for a host."""
         alias = self.hosts.get(name, name)
         self.taken[HOST, where] += alias != name
         return alias
 
     def text(self, text: str, where: str) -> str:
-        """Return a text without the machine; `where` is under which name it is counted."""
+        """Return a redacted text; `where` is the name under which redactions are counted."""
         for pattern, new_of in (
             (self._study, lambda found: (PATH, "" if found["inside"] else ".")),
             (self._home, lambda found: (PATH, _short(found["inside"]) or "~")),
@@ -118,7 +118,7 @@ class Scrubber:
         return (USER, "user") if host is None else (HOST, self._aliases[host.casefold()])
 
     def json(self, body: bytes, where: str) -> bytes:
-        """Return JSON without the machine in its texts; numbers, names and layout stay byte for byte."""
+        """Return JSON with redacted texts; numbers, names and layout stay byte for byte."""
         return _STRING.sub(lambda found: self._string(found[0], where), body) if self.suspects(body) else body
 
     def _string(self, token: bytes, where: str) -> bytes:
@@ -127,13 +127,13 @@ class Scrubber:
         try:
             text = msgspec.json.decode(token, type=str)
         except (msgspec.MsgspecError, UnicodeDecodeError):
-            # Half of a pair of escapes, which is no letter.
+            # Half of a surrogate pair, which is no character.
             return self.text(token.decode("utf-8", "surrogateescape"), where).encode("utf-8", "surrogateescape")
         new = text if text in _LANGUAGE else self.text(text, where)
         return token if new == text else msgspec.json.encode(new)
 
     def value(self, value: Any, where: str) -> Any:
-        """Return what JSON can hold without the machine in its texts, names of fields included."""
+        """Return a redacted JSON value, names of fields included."""
         if isinstance(value, str):
             return self.text(value, where)
         if isinstance(value, dict):
@@ -143,18 +143,18 @@ class Scrubber:
         return value
 
     def line(self, line: bytes, where: str) -> bytes:
-        """Return a line of a log without the machine; bytes that are no text stay."""
+        """Return a redacted line of a log; bytes that are no text stay."""
         if not self.suspects(line):
             return line
         return self.text(line.decode("utf-8", "surrogateescape"), where).encode("utf-8", "surrogateescape")
 
     def list_taken(self) -> list[Redaction]:
-        """Return what was taken out so far, sorted."""
+        """Return all redactions so far, sorted."""
         return [Redaction(*key, times) for key, times in sorted(self.taken.items()) if times]
 
 
 def alias_hosts(hosts: Iterable[str]) -> dict[str, str]:
-    """Number hosts in the order in which they come.
+    """Number hosts in the order in which they first occur.
 
     >>> alias_hosts(["b", "a", "b", ""])
     {'b': 'host-1', 'a': 'host-2'}
@@ -163,7 +163,7 @@ def alias_hosts(hosts: Iterable[str]) -> dict[str, str]:
 
 
 def names_local_path(text: str) -> bool:
-    """Say whether a text of a contract names a place of one machine: an absolute path that not every system has.
+    """Return whether a text of a contract contains a local path: an absolute path that not every system has.
 
     >>> [names_local_path(one) for one in ("/usr/bin/env python3", "--jar=/opt/mine/solver.jar", "./mine a/b")]
     [False, True, False]
@@ -176,17 +176,17 @@ def _is_place(place: str) -> bool:
 
 
 def _either(places: Iterable[str], *, after: str) -> re.Pattern[str] | None:
-    # A directory directly under the root is told from the end of a longer path.
+    # A directory directly under the root must not match the end of a longer path.
     each = [(r"(?<![\w.~/…-])" if place.count("/") == 1 else "") + re.escape(place) for place in places]
     return re.compile(f"(?:{'|'.join(each)})(?:{after})") if each else None
 
 
 def _words(hosts: Collection[str], users: Collection[str]) -> re.Pattern[str] | None:
-    """Find names as words, in any case; a host with the rest of its address."""
+    """Return a pattern for names as whole words in any case; a host includes the rest of its address."""
     if not hosts and not users:
         return None
     host, user = (
-        # Longer names first; where there is none, nothing fits.
+        # Longer names first; without any name, the pattern matches nothing.
         "|".join(map(re.escape, sorted(some, key=lambda word: (-len(word), word)))) or r"(?!)"
         for some in (hosts, users)
     )
@@ -195,7 +195,7 @@ def _words(hosts: Collection[str], users: Collection[str]) -> re.Pattern[str] | 
 
 
 def _host_words(host: str) -> set[str]:
-    # Under its full name and without the domain.
+    # A host may be named in full or without its domain.
     return {host.casefold(), host.casefold().partition(".")[0]}
 
 
@@ -209,7 +209,7 @@ def _shortened(found: re.Match[str]) -> str:
         return whole
     if _HOME.fullmatch(whole) or whole.rstrip("/") == "/root":
         return "~"
-    # One name under the root, such as /data, says nothing; and "a /b" need not be a path.
+    # One name under the root, such as /data, identifies nobody; and "a /b" need not be a path.
     few = not whole.strip("/").count("/")
     return whole if few or (whole.startswith(_SYSTEM) and not _HOME.match(whole)) else _short(whole)
 

@@ -1,7 +1,7 @@
-"""`verify`: everything that a package or a study says is made again from what it is made of, and compared.
+"""`verify`: recompute every result of a package or a study and compare it with the stored files.
 
-In the order of what rests on what: sums, what `package.json` states, the register, the journals, the verdicts, the
-campaign that they make, and whatever a report makes of that. Nothing of a package is run, unless that is asked for.
+The checks follow their dependencies: checksums, `package.json`, the register, the journals, the verdicts, the
+campaign built from them, and the files of the report. Nothing of a package runs, unless that is asked for.
 """
 
 import tempfile
@@ -42,25 +42,25 @@ def verify(
     say: Callable[[str], None] = lambda _text: None,
     progress: Progress | None = None,
 ) -> Verification:
-    """Show what of a replication package or a study directory is true.
+    """Verify a replication package or a study directory.
 
     Parameters
     ----------
     path
-        A package, a folder that one was unpacked into, or a study directory; nothing is written into it.
+        A package, a folder into which one was unpacked, or a study directory; nothing is written into it.
     recheck
-        Run the checker again on every candidate, and compare verdict by verdict. Else nothing of the study is run.
+        Run the checker again on every candidate, and compare the verdicts. By default nothing of the study runs.
     allow_code
-        Let functions that the contract names (`python:MODULE:FUNCTION`) run; else what they make is not shown.
+        Let functions that the contract names (`python:MODULE:FUNCTION`) run; otherwise their results are not checked.
     jobs
-        Processes that check.
+        The number of processes that check.
     say, progress
-        Are told what will be run, and how far it is: of what, how many are done, of how many.
+        Called with what will run, and with the progress: the step, how much of it is done, and its total.
 
     Returns
     -------
     Verification
-        A row for each thing that was looked at: shown, different or not shown, and why; and what differs.
+        A row for each check (equal, different, or not compared and why), and the differences.
     """
     with open_subject(path) as subject, tempfile.TemporaryDirectory(prefix="gapline-") as scratch:
         subject.scratch, subject.recheck, subject.allow_code = Path(scratch), recheck, allow_code
@@ -70,7 +70,7 @@ def verify(
 
 
 def _refuse_running(subject: Subject) -> None:
-    # Nobody works in a package, whatever its files say.
+    # No run is under way in a package, whatever its files say.
     running = frozenset() if subject.is_package else running_cells(folders_of(subject.folder))
     if running:
         raise GaplineError(
@@ -80,7 +80,7 @@ def _refuse_running(subject: Subject) -> None:
 
 
 Check = Callable[[Subject], Iterator[CheckRow]]
-# Where one of these finds a difference, nothing else is looked at; the first two are of packages alone.
+# If one of these finds a difference, the verification stops; the first two exist for packages only.
 _GATES: tuple[Check, ...] = (check_sums, check_document, check_contract)
 _STATEMENTS: tuple[Check, ...] = (check_package, check_snapshots, check_instances, check_register)
 _JOURNALS: tuple[Check, ...] = (check_journals, check_timing, check_stored, check_rebuilt)
@@ -88,7 +88,7 @@ _RESULTS: tuple[Check, ...] = (check_results, check_candidates)
 
 
 def _rows(subject: Subject) -> Iterator[CheckRow]:
-    """Yield the rows of all checks, in the order of what rests on what."""
+    """Yield the rows of all checks, in the order of their dependencies."""
     for check in _GATES if subject.is_package else _GATES[2:]:
         found = tuple(check(subject))
         yield from found
@@ -100,7 +100,7 @@ def _rows(subject: Subject) -> Iterator[CheckRow]:
 
 
 def _check_imported(subject: Subject) -> Iterator[CheckRow]:
-    """Look at the campaign of a study that has no journals: it is the first thing that is known of its runs."""
+    """Check the campaign of a study without journals, which is the first record of its runs."""
     stored = tuple(check_stored(subject))
     yield from stored
     if any(row.outcome is not CheckOutcome.SHOWN for row in stored):

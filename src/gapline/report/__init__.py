@@ -1,1 +1,1 @@
-"""Tables and curves as people look at them: terminal, figures, documents."""
+"""Tables and curves for people: terminal, figures, documents."""

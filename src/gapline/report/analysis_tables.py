@@ -1,4 +1,4 @@
-"""The tables of `gapline analyse`, each made when it is asked for, and those of a report."""
+"""The tables of `gapline analyse`, each built on request, and those of a report."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -60,7 +60,7 @@ def _listed(*made: Made) -> list[Table]:
 
 
 def analysis_tables(analysis: Analysis, /) -> list[Table]:
-    """Return every table that there is, in the order of the questions; each says what it is against."""
+    """Return every table that exists, in the order of the questions; each names its reference."""
     found: list[Table] = []
     for place, (names, make) in enumerate(_MAKERS, 1):
         doing(f"analysing: {names[0]}", place, len(_MAKERS))
@@ -69,7 +69,7 @@ def analysis_tables(analysis: Analysis, /) -> list[Table]:
 
 
 def analysis_table(analysis: Analysis, name: str, /) -> Table:
-    """Return one table; nothing is made that it does not need."""
+    """Return one table; only what it needs is computed."""
     for names, make in _MAKERS:
         if name in names:
             found = [table for table in _read(analysis, make) if table.name == name]
@@ -83,7 +83,7 @@ def analysis_table(analysis: Analysis, name: str, /) -> Table:
 
 
 def _read(analysis: Analysis, make: Maker) -> Iterator[Table]:
-    """Make tables; one whose notes say nothing of a reference gets the reading of the study."""
+    """Build tables; add the reading of the study to those whose notes name no reference."""
     for table in _listed(make(analysis)):
         told = any("against " in note.lower() for note in table.notes)
         yield table if told else replace(table, notes=(*table.notes, sentence(analysis.study.reading.line())))
@@ -103,13 +103,13 @@ def _ladders(analysis: Analysis) -> list[Table]:
 
 
 def _completeness(analysis: Analysis) -> Table | None:
-    # Without a gap in the plan the table would only repeat the number of runs.
+    # If the plan is complete, the table would only repeat the number of runs.
     study = analysis.study
     whole = bool((study.cells["state"] == "done").all())
     return None if whole else completeness_table(analysis.completeness, planned=study.contract is not None)
 
 
-# All three come from the same bootstrap: where there is none, none of them exists.
+# All three come from the same bootstrap: without it, none of them exists.
 def _intervals(analysis: Analysis) -> Table | None:
     found = analysis.study.intervals
     caption = "Means with their uncertainty"
@@ -132,7 +132,7 @@ def _ranking(analysis: Analysis) -> Table | None:
 
 
 def _arm_rows(analysis: Analysis, name: str, caption: str, frame: pl.DataFrame, said: Sequence[str]) -> Table:
-    """Return a frame of arms as it is; arms of an integrity alarm are marked in the rows, not in the data."""
+    """Return a frame of arms as a table; arms with an integrity alarm are marked in the rows, not in the data."""
     order = order_arms(analysis.study.summary, alarms=analysis.study.alarms)
     marked = frame.with_columns(pl.Series("arm", map(order.label, frame["arm"]), dtype=pl.String))
     notes = [*map(sentence, said), *(note for note in order.notes() if note.startswith(ALARMED.strip()))]

@@ -9,30 +9,30 @@ import polars as pl
 
 from gapline.errors import UsageError
 
-# Centimetres of a column of a two-column paper, and of a page of one.
+# Centimetres: a column of a two-column paper, and the text width of a one-column page.
 WIDTHS = {"column": 8.5, "page": 17.5}
-# What type of this size needs at least, and more than any page has.
+# Below the first, letters of this size do not fit; no page is as wide as the second.
 NARROWEST, WIDEST = 5.0, 100.0
 SMALLEST, LARGEST = 4.0, 30.0
-# Points of the letters at the axes; pixels of a drawing are those of a browser, 96 to an inch.
+# Points of the letters at the axes; a pixel of a drawing is that of a browser, 96 to an inch.
 FONT_SIZE = 8.25
 PIXELS = 96 / 2.54
 
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """The choices of a drawing: none of them changes what is shown.
+    """The settings of a drawing; none of them changes the data.
 
     Parameters
     ----------
     width
-        Of the whole figure in centimetres; where none is given, each has the width that suits it.
+        Width of the whole figure in centimetres; by default each figure has its natural width.
     title, caption
-        Whether these are part of the picture; both are in the file and beside it either way.
+        Whether these are part of the picture; both are always in the file's metadata and in a file next to it.
     font_size
-        Of the letters at the axes, in points.
+        Size of the letters at the axes, in points.
     grey
-        Without colours: greys, dashes and shapes tell arms apart.
+        Without colours: greys, dashes and shapes distinguish arms.
     """
 
     width: float | None = None
@@ -53,12 +53,12 @@ class Canvas:
         return None if self.width is None else self.width * PIXELS
 
     def document(self) -> dict[str, Any]:
-        """Return the choices for JSON."""
+        """Return the settings for JSON."""
         return asdict(self)
 
     @classmethod
     def of(cls, document: Any) -> "Canvas":
-        """Return the canvas of a document; what is not one is refused."""
+        """Return the canvas of a document; refuse an invalid one."""
         kinds: dict[str, Any] = {
             "width": (int, float, type(None)), "title": bool, "caption": bool, "font_size": (int, float), "grey": bool,
         }  # fmt: skip
@@ -94,14 +94,14 @@ _WIDTHS = {
 }  # fmt: skip
 _OTHER, _WIDE = 620, 1000
 _BOLD = 1.09
-# The pieces of a name, each with the mark behind it; a number stays whole.
+# The parts of a name, each with the mark after it; a number stays whole.
 _MARKED = re.compile(r"(?:[^\s_/.:,;=·-]|[.,](?=\d))+[_/.:,;=·-]*\s*|[_/.:,;=·-]+\s*|\s+")
-# The first letter of the scripts whose letters are squares.
+# The first character of the scripts with full-width characters.
 _SQUARE = 0x2E80
 
 
 def text_width(text: str, size: float, *, bold: bool = False) -> float:
-    """Return the pixels that a text takes without kerning, which makes it a little narrower.
+    """Return the width of a text in pixels without kerning, which would make it slightly narrower.
 
     >>> text_width("score", 10.0)
     24.45
@@ -111,9 +111,9 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
 
 
 def break_lines(text: str, most: float, width: Callable[[str], float], *, marks: bool = False) -> list[str]:
-    """Break a text into lines of at most `most`, at spaces, after `marks` of names, and inside of what is too long.
+    """Break a text into lines of at most `most`: at spaces, with `marks` after marks in names, and inside long parts.
 
-    A word that no line holds is broken after its marks in any case.
+    A word that is longer than a line is always broken after its marks.
 
     >>> break_lines("one two-three", 9, len), break_lines("one two-three", 9, len, marks=True)
     (['one', 'two-three'], ['one two-', 'three'])
@@ -137,7 +137,7 @@ def break_lines(text: str, most: float, width: Callable[[str], float], *, marks:
 
 
 def start_at(data: pl.DataFrame, start: float | None, *by: str) -> pl.DataFrame:
-    """Let step curves begin with an axis: of the rows before, the last of each series stands at its beginning.
+    """Let step curves begin at the start of an axis: the last row of each series before it moves there.
 
     >>> steps = pl.DataFrame({"series": ["a"] * 3, "time": [0.0, 0.5, 4.0], "value": [1.0, 0.5, 0.2]})
     >>> start_at(steps, 1.0, "series").rows()
@@ -151,7 +151,7 @@ def start_at(data: pl.DataFrame, start: float | None, *by: str) -> pl.DataFrame:
 
 
 def log_words(start: float | None, unit: str) -> str:
-    """Say in a caption where a logarithmic axis begins; empty for a linear one."""
+    """Return a caption text on the start of a logarithmic axis; empty for a linear one."""
     if start is None:
         return ""
     return f"; logarithmic time from {start:.3g} {unit} on, what holds there is drawn from there"

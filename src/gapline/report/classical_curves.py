@@ -1,4 +1,4 @@
-"""The classical curves of `gapline curve`: target ECDF, attainment surfaces and where those of two arms differ."""
+"""The classical curves of `gapline curve`: target ECDF, attainment surfaces and the differences of two arms."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -27,15 +27,15 @@ from gapline.study import Study
 from gapline.terminal import say_words, width
 from gapline.text import printable
 
-# From the first arm attaining more to the second: how full a character is.
+# Characters from empty to full: a difference in the share of runs that attain a gap.
 SHADES = " ░▒▓█"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassicalCurve:
-    """One kind of curve of a study: its numbers, and `pair` where it is a difference.
+    """One kind of curve of a study with its numbers; `pair` is set for a difference.
 
-    `exact` is false where a difference is that of a grid. With a `start`, time is drawn logarithmically from there on.
+    `exact` is false for a difference that was evaluated on a grid. With a `start`, time is logarithmic from there on.
     """
 
     kind: str
@@ -51,7 +51,7 @@ class ClassicalCurve:
         return 1.0 if self.study.relative else float(self.study.envelopes.runs["horizon"].to_numpy().max())
 
     def caption(self) -> str:
-        """Return what is shown and the choices behind it, in one line."""
+        """Return the content of the figure and the choices behind it, in one line."""
         words = {
             "target-ecdf": f"share of (run, goal) pairs attained, {len(TARGETS)} goals from {TARGETS[0]:g} to "
             f"{TARGETS[-1]:g}",
@@ -65,12 +65,12 @@ class ClassicalCurve:
 
     @property
     def _reading(self) -> str:
-        # In attainment surfaces every run counts alike, whatever the weighting of the means.
+        # In attainment surfaces every run has the same weight, whatever the weighting of the means.
         weighting = self.study.weighting if self.kind == "target-ecdf" else None
         return replace(self.study.reading, weighting=weighting).line()
 
     def pieces(self) -> Iterator[pl.DataFrame]:
-        """Yield the rows of one long table of all numbers."""
+        """Yield all numbers as rows of one long table."""
         yield self.frame
 
     def document(self) -> dict[str, Any]:
@@ -86,22 +86,22 @@ class ClassicalCurve:
         }
 
     def draw(self) -> Any:
-        """Return the chart in the look of the report."""
+        """Return the chart in the style of the report."""
         if self.pair is not None:
             return style(draw_difference(difference_figure(self.pair, self._reading), arms=self.study.arms))
         return draw_column(self._figures(), self.study.arms)
 
     def print(self) -> None:
-        """Plot it on the terminal."""
+        """Plot the curve on the terminal."""
         unit = "t/Γ" if self.study.relative else self.study.reading.time_unit
         axis: dict[str, Any] = {"arms": self.study.arms, "start": self.start, "end": self.end, "time_label": unit}
         if self.pair is not None:
-            # Twelve columns are the axis and its labels.
+            # The axis and its labels take twelve columns.
             for line in difference_lines(self.pair, unit, width=max(8, width() - 12)):
                 say_words(line.rstrip())
         for figure in () if self.pair is not None else self._figures():
             parts = figure.data.partition_by("series", maintain_order=True)
-            # A surface begins when enough runs have something: before, there is nothing to draw.
+            # A surface only begins when enough runs have an incumbent: there is nothing to draw before.
             curves = [StepCurve(p["series"][0], p["time"].to_numpy(), p["value"].to_numpy()) for p in parts]
             low, high = (0.0, 1.0) if figure.shares else (None, None)
             if curves:
@@ -130,7 +130,7 @@ class ClassicalCurve:
 def classical_curve(
     study: Study, kind: str, pair: tuple[str, str] | None = None, /, *, log_time: bool = False
 ) -> ClassicalCurve:
-    """Return one kind of curve of a study; a difference is of `pair`, else of the first declared contrast."""
+    """Return one kind of curve of a study; a difference is of `pair`, by default of the first declared contrast."""
     envelopes, snapshot = study.envelopes, study.snapshot
     start = log_start(envelopes, relative=study.relative) if log_time else None
     if kind == "target-ecdf":
@@ -146,14 +146,14 @@ def classical_curve(
         raise UsageError("eaf-difference: expected two arms, got none", hint=f"--pair A B, of {', '.join(arms)}")
     found = attainment_difference(envelopes, snapshot, *chosen, relative=study.relative)
     exact = found.rectangles()
-    # Thousands of runs in one arm differ almost everywhere: then the numbers are those of the map.
+    # Arms with thousands of runs differ almost everywhere: then use the numbers of the map.
     frame = difference_figure(found, "").data if exact is None else exact
     named = frame.select(pl.lit(found.a).alias("a"), pl.lit(found.b).alias("b"), pl.all())
     return ClassicalCurve(kind, named, study, found, exact=exact is not None)
 
 
 def difference_lines(pair: AttainmentDifference, unit: str, *, width: int = 64, height: int = 12) -> list[str]:
-    """Return two maps in characters, where each arm attains more: the fuller, the more runs."""
+    """Return two maps in characters, one for each arm that attains more: fuller characters mean more runs."""
     found = difference_map(pair, columns=width, rows=height)
     lines = []
     for name, side in ((pair.a, 1.0), (pair.b, -1.0)):

@@ -16,19 +16,19 @@ from gapline.report.numbers import goal_words
 from gapline.scoring.attainment import AttainmentCurves
 from gapline.scoring.curve import MeanCurves
 
-# More breakpoints than a screen has pixels do not show; the exact curve is in the CSV. Altair takes 5,000 rows.
+# A screen cannot show more breakpoints than it has pixels; the CSV has the exact curve. Altair accepts 5,000 rows.
 MOST_POINTS, MOST_ROWS = 2000, 4900
-# From so many on, of shares of runs and of means over all steps, a caption says how many are drawn.
+# With more runs (curves of shares) or steps (mean curves), the caption states how many breakpoints are drawn.
 MANY_RUNS, MANY_STEPS = 100_000, 1_000_000
-# Of a logarithmic axis, as many as it has pixels.
+# The places on a logarithmic axis: as many as it has pixels.
 MOST_PLACES = 600
 
 
 @dataclass(frozen=True, slots=True)
 class CurveFigure(Figure):
-    """Step curves: columns series, time, value (bands: low, high); `start` and `end` cut the axis.
+    """Step curves with columns series, time, value (bands: low, high); `start` and `end` limit the axis.
 
-    Where a group has several series, `variants` says of which group each is, and its place there.
+    If a group has several series, `variants` gives the group of each series and its position there.
     """
 
     bands: pl.DataFrame | None = None
@@ -40,14 +40,14 @@ class CurveFigure(Figure):
     variants: Mapping[str, tuple[str, int]] | None = None
 
 
-# Joint bands lie behind the pointwise ones, lighter.
+# Joint bands are behind the pointwise ones, in a lighter shade.
 _BANDS = (("joint_low", "joint_high", 0.08), ("low", "high", 0.15))
 
 
 def mean_curve_figure(
     curves: MeanCurves, bands: pl.DataFrame | None = None, band_words: str = "", *, start: float | None = None
 ) -> CurveFigure:
-    """Return the data of the mean convergence figure; `band_words` says in its caption what the bands are.
+    """Return the data of the mean convergence figure; `band_words` describes the bands in its caption.
 
     With a `start`, time is logarithmic from there on (`scoring/moments.py`).
     """
@@ -67,9 +67,9 @@ def attainment_figure(
     band_words: str = "",
     start: float | None = None,
 ) -> CurveFigure:
-    """Return the data of the goal-attainment figure; one series per group and goal, `start` as for the mean."""
+    """Return the data of the goal-attainment figure: one series per group and goal; `start` as for the mean."""
     goals = ", ".join(map(goal_words, curves.goals))
-    # One goal needs no series of its own: it stands in the title.
+    # A single goal is named in the title, not in the series.
     variants, frame, by = None, curves.frame, curves.by
     if len(curves.goals) > 1:
         by = (*curves.by, "goal")
@@ -107,14 +107,14 @@ def _steps(
 
 
 def time_axis(title: str, start: float | None, end: float) -> dict[str, Any]:
-    """Return the fields of a time axis: a linear one has the ends of its data, a logarithmic one has a start."""
+    """Return the fields of a time axis: a linear one follows its data, a logarithmic one has a start and an end."""
     if start is None:
         return {"time_title": title}
     return {"time_title": f"{title}, logarithmic", "log_time": True, "start": start, "end": end}
 
 
 def _goals_of(curves: AttainmentCurves) -> dict[str, tuple[str, int]]:
-    """Return the group and the place of the goal of each series."""
+    """Return the group of each series and the position of its goal."""
     names = [""]
     if curves.by:
         names = _named(curves.frame.select(*curves.by).unique(maintain_order=True), curves.by)["series"].to_list()
@@ -126,10 +126,10 @@ def _goals_of(curves: AttainmentCurves) -> dict[str, tuple[str, int]]:
 
 
 def _variant_looks(figure: CurveFigure, arms: Sequence[str]) -> dict[str, Look] | None:
-    """Return the colour of the group and a dash of its own for each series; None where these would not do."""
+    """Return the look of each series, with the colour of its group and its own dash; None if there are too few."""
     groups = list(dict.fromkeys(group for group, _ in (figure.variants or {}).values()))
     most = max((place for _, place in (figure.variants or {}).values()), default=0)
-    # More groups than colours have their dashes for themselves.
+    # With more groups than colours, the groups themselves need the dashes.
     if figure.variants is None or len(groups) > len(COLOURS) or most >= len(DASHES):
         return None
     looks = looks_of(groups, arms)
@@ -139,10 +139,10 @@ def _variant_looks(figure: CurveFigure, arms: Sequence[str]) -> dict[str, Look] 
 
 
 def draw_curves(figure: CurveFigure, *, best: Sequence[str] = (), arms: Sequence[str] = ()) -> Any:
-    """Draw step curves, with bands where the figure has them; the chart composes with others.
+    """Draw step curves, with bands if the figure has them; the chart can be combined with others.
 
-    Of many series those that come first in `best` are in colour, by default those that end best. `arms` are all of the
-    study, whose looks these keep.
+    Of many series, the first in `best` are coloured, by default those with the best last values. `arms` are all arms of
+    the study, which determine the looks.
     """
     names = list(figure.variants or sorted(figure.data["series"].unique().to_list()))
     lead = leading(names, best or ending_best(figure.data, "series", "value", larger=figure.shares))
@@ -155,7 +155,7 @@ def draw_curves(figure: CurveFigure, *, best: Sequence[str] = (), arms: Sequence
     ticks = {"format": "~%", "tickCount": 8} if figure.percent_time else {"tickCount": 8}
     axis = alt.Axis(**({"format": "~g", "tickCount": 6} if figure.log_time else ticks))
     x = alt.X("time:Q", title=figure.time_title, scale=_time_scale(figure), axis=axis)
-    # Clipping halves a line that runs along the frame, so it is left for figures that really cut something off.
+    # Clipping halves a line along the frame, so it is only used when the axis cuts something off.
     last = figure.data["time"].max()
     cut = figure.end is not None and isinstance(last, float) and last > figure.end
     values = alt.Scale(domain=[0, 1] if figure.shares else _value_ends(figure))
@@ -169,7 +169,7 @@ def draw_curves(figure: CurveFigure, *, best: Sequence[str] = (), arms: Sequence
     )
     bands = []
     if figure.bands is not None:
-        # One layer per series with its colour as a value: an encoded fill would take the legend of the lines away.
+        # One layer per series with a constant colour: an encoded fill would replace the legend of the lines.
         scale = look["color"]["scale"]
         for name, shade in zip(scale.domain, scale.range, strict=True):
             of_series = alt.Chart(figure.bands.filter(pl.col("series") == name))
@@ -181,19 +181,19 @@ def draw_curves(figure: CurveFigure, *, best: Sequence[str] = (), arms: Sequence
 
 
 def draw_column(figures: Sequence[CurveFigure], arms: Sequence[str]) -> Any:
-    """Draw figures below each other in the look of the report; one legend each, as goals may make other series."""
+    """Draw figures below each other in the style of the report, each with a legend, since their series may differ."""
     charts = [draw_curves(figure, arms=arms) for figure in figures]
     return style(alt.vconcat(*charts, spacing=30).resolve_scale(color="independent", strokeDash="independent"))
 
 
 def ending_best(data: pl.DataFrame, name: str, value: str, *, larger: bool = False) -> list[str]:
-    """Return the names in the order of their last values, smallest first or largest."""
+    """Return the names sorted by their last values, smallest or largest first."""
     last = data.group_by(name, maintain_order=True).last().sort(value, name, descending=[larger, False])
     return last[name].to_list()
 
 
 def leaders_last(data: pl.DataFrame, name: str, lead: Sequence[str]) -> pl.DataFrame:
-    """Move the rows of those that lead behind all others, which are then drawn below them."""
+    """Move the rows of the leading names behind all others, so that they are drawn on top."""
     return data.sort(pl.col(name).is_in(list(lead)), maintain_order=True) if lead else data
 
 
@@ -202,7 +202,7 @@ def _band_columns(bands: pl.DataFrame) -> list[tuple[str, str, float]]:
 
 
 def _value_ends(figure: CurveFigure) -> Any:
-    """Return the ends of the value axis where bands are wide: a quarter of the curves' own range is enough of them."""
+    """Limit the value axis where bands are wide: a quarter of the curves' own range is enough for the bands."""
     if figure.bands is None:
         return alt.Undefined
     shown = figure.data.filter(pl.col("value").is_finite())["value"].to_numpy()
@@ -218,7 +218,7 @@ def _time_scale(figure: CurveFigure) -> Any:
     low = figure.data["time"].min() if figure.start is None else figure.start
     high = figure.data["time"].max() if figure.end is None else figure.end
     bounded = figure.start is not None or figure.end is not None
-    # A domain of one point has no width to draw on.
+    # A domain with a single point has no width.
     domain = [low, high] if bounded and low != high else alt.Undefined
     return alt.Scale(nice=False, type="log" if figure.log_time else "linear", domain=domain)
 
@@ -229,27 +229,27 @@ def _named(frame: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
 
 
 def _last_places(time: NDArray[np.float64], start: float, last: float) -> NDArray[np.int64]:
-    """Return the last row in each place on a logarithmic axis: by rows alone, most of them crowd at its end."""
+    """Return the last row in each place on a logarithmic axis: an even choice of rows would crowd at its end."""
     end = last if last > start else start * 10
     share = np.log(np.maximum(time, start) / start) / np.log(end / start)
     place = np.floor(share * MOST_PLACES)
-    # However its logarithm is rounded, the end of a curve takes the place of no step.
+    # The last row has its own place, so that rounding never makes it replace a step.
     place[-1] = MOST_PLACES
     return np.flatnonzero(np.append(place[1:] != place[:-1], True))
 
 
 def _drawn_rows(time: NDArray[np.float64], series: int, start: float | None, last: float) -> NDArray[np.int64]:
-    """Return the rows of one of so many series that are drawn, its last one among them."""
-    # Two points at least, whatever the number of series: a line needs both of its ends.
+    """Return the rows to draw for one of `series` series, always including the last row."""
+    # At least two points for any number of series: a line needs both of its ends.
     most = max(2, min(MOST_POINTS, MOST_ROWS // max(1, series) - 1))
     rows = np.arange(len(time)) if start is None else _last_places(time, start, last)
     stride = -(-len(rows) // most)
-    # Without the last one a curve would end before its horizon.
+    # Without the last row a curve would end before its horizon.
     return rows if stride <= 1 else np.append(rows[:-1:stride], rows[-1])
 
 
 def thinning_note(whole: pl.DataFrame, drawn: pl.DataFrame, *, many: int) -> str:
-    """Say in a caption how many of very many breakpoints are drawn; empty where they are not that many.
+    """Return a caption text on how many breakpoints are drawn; empty unless there are very many.
 
     >>> thinning_note(pl.DataFrame({"x": range(6001)}), pl.DataFrame({"x": range(1501)}), many=5000)
     '; drawn at 1,501 of 6,001 breakpoints'
@@ -262,8 +262,8 @@ def thin_curves(
 ) -> pl.DataFrame:
     """Leave out breakpoints that no screen can show; the ends of every series stay.
 
-    With a `start`, of those that a logarithmic axis from there on does not show. Series are named by the columns `by`,
-    and hold their last values to an `end`. Their rows lie together: of millions of them some thousands are copied.
+    With a `start`, this means a logarithmic axis from there on. The columns `by` name the series, which hold their last
+    values until `end`. Their rows must be contiguous, so that only the drawn rows are copied.
 
     >>> frame = pl.DataFrame({"series": ["a"] * 6001, "time": range(6001), "value": range(6001)})
     >>> thin_curves(frame).height, thin_curves(frame)["time"][-1]

@@ -37,14 +37,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EveryStep:
-    """The mean curves of a study's first kernel by their groups, step by step."""
+    """All steps of the mean curves of a study's first kernel, by group."""
 
     study: Study
     by: tuple[str, ...]
     relative: bool
 
     def curves(self) -> Iterator[tuple[tuple[object, ...], Floats, Floats]]:
-        """Yield group, times and values of one curve after the other; in scratch files where they are long."""
+        """Yield group, times and values of each curve; long ones are in scratch files."""
         study = self.study
         kernel = parse_kernel(study.kernels[0], tolerance=study.tolerance)
         of = (study.envelopes, study.references[0].snapshot, kernel, list(self.by))
@@ -52,7 +52,7 @@ class EveryStep:
         return ((key, time, value) for key, time, value, _ in found)
 
     def frames(self) -> Iterator[pl.DataFrame]:
-        """Yield the rows of `MeanCurves.frame`, some at a time."""
+        """Yield the rows of `MeanCurves.frame` in parts."""
         for key, time, value in self.curves():
             for span in spans(len(time), most=AT_ONCE):
                 size = span.stop - span.start
@@ -60,26 +60,26 @@ class EveryStep:
                 yield pl.DataFrame({**named, "time": time[span], "value": value[span]})
 
     def documents(self) -> list[dict[str, Any]]:
-        """Return one entry per curve for JSON, which holds them all."""
+        """Return one JSON entry per curve; all of them are in memory."""
         return [
             dict(zip(self.by, key, strict=True)) | {"time": time.tolist(), "value": value.tolist()}
             for key, time, value in self.curves()
         ]
 
 
-# Steps of all curves together from which on they are shown at moments, and how many of these there are: a screen has
-# fewer places, and a spreadsheet takes half as many rows.
+# From this total number of steps on, curves are shown at moments, and this is their number: a screen has fewer places,
+# and a spreadsheet accepts half as many rows.
 MOST_STEPS, MOMENTS = 2_000_000, 2001
-# What is asked for of a mean curve: moments, or every step whatever their number.
+# How a mean curve is requested: at moments, or with every step whatever their number.
 Asked = Points | Literal["all"]
 
 
 @dataclass(frozen=True, slots=True)
 class CurvePair:
-    """The two curve views of one reading, with bands where they were asked for.
+    """The two curve views of one reading, with bands if requested.
 
-    With a `start`, they are drawn on logarithmic time from there on; the numbers are the same. `arms` are all of the
-    study, whose looks the curves keep. `every` has the steps of a mean that is drawn at moments, for its numbers.
+    With a `start`, they are drawn on logarithmic time from there on; the numbers are the same. `arms` are all arms of
+    the study, which determine the looks. `every` holds all steps of a mean that is drawn at moments, for its numbers.
     """
 
     mean: MeanCurves
@@ -100,7 +100,7 @@ class CurvePair:
     def pieces(self) -> Iterator[pl.DataFrame]:
         """Yield all numbers as rows of one long table: curve (mean or attainment), groups, goal, time, value (+ band).
 
-        Of every step of a long mean curve they come some at a time.
+        Long mean curves with every step come in parts.
         """
         mean = _labelled(self.mean.frame)
         parts = [mean, self.attainment.frame.with_columns(curve=pl.lit("attainment"))]
@@ -109,7 +109,7 @@ class CurvePair:
         if self.attainment_bands is not None:
             goal = pl.lit(self.attainment.goals[0])
             parts.append(self.attainment_bands.with_columns(curve=pl.lit("attainment band"), goal=goal))
-        # Bands have low and high and no value, curves the other way round: what a row does not have is null.
+        # Bands have low and high but no value, curves the opposite: the missing columns are null.
         table = pl.concat(parts, how="diagonal_relaxed")
         front = ["curve", *self.mean.by, "goal", "time", "value"]
         table = table.select(*front, *(name for name in table.columns if name not in front))
@@ -155,7 +155,7 @@ class CurvePair:
         axis["time_label"] = "t/Γ" if self.mean.relative else "s"
         mean = [StepCurve(" · ".join(key) or "all", time, value) for key, time, value in self.mean.groups()]
         print_plot(mean, title=f"mean {self.mean.kernel} gap", **axis)
-        # A plot of several goals at once would be unreadable in characters.
+        # In characters, a plot of several goals at once would be unreadable.
         for goal in self.attainment.goals:
             one, keys = self.attainment.frame.filter(goal=goal), [*self.attainment.by, "goal"]
             curves = [
@@ -174,25 +174,25 @@ def _labelled(mean: pl.DataFrame) -> pl.DataFrame:
 def study_mean_curve(study: Study, /, *, by: list[str], relative: bool, points: Points | None = None) -> MeanCurves:
     """Return the mean curves of a study's first kernel, under its reading.
 
-    Curves with more steps than anybody draws or reads are those at some moments, which the caption says; `points` asks
-    for others, whatever the number of steps.
+    Curves with very many steps are evaluated at some moments, which the caption states; `points` requests others,
+    whatever the number of steps.
     """
     entry, choices = study.references[0], _choices(study, by, relative)
     if points is None and has_many_steps(study):
         points = partial(moments_of_both, log_start(study.envelopes, relative=relative), count=MOMENTS)
     choices |= {"kernel": study.kernels[0], "policy": entry.policy, "points": points}
     found = mean_curve(study.envelopes, entry.snapshot, **choices)
-    # A mean curve weighs no moment of time: whatever weight the study declares, its reading says uniform.
+    # A mean curve applies no time weight: its reading says uniform, whatever weight the study declares.
     return replace(found, reading=study.reading_of(entry, kernels=found.reading.kernels, weight="uniform"))
 
 
 def has_many_steps(study: Study, /) -> bool:
-    """Whether mean curves are shown at moments: by the steps alone, so that the same runs look alike everywhere."""
+    """Return whether mean curves are shown at moments; depends on the steps alone, so that all outputs agree."""
     return int(study.envelopes.runs["steps"].sum()) > MOST_STEPS
 
 
 def study_attainment(study: Study, /, *, by: list[str], relative: bool) -> AttainmentCurves:
-    """Return the attainment curves of a study's leading goal, under its reading."""
+    """Return the attainment curves of a study's first goal, under its reading."""
     entry, choices, goals = study.references[0], _choices(study, by, relative), study.goals[:1]
     found = attainment_curve(study.envelopes, entry.snapshot, goals=goals, policy=entry.policy, **choices)
     reading = study.reading_of(entry, kernels=found.reading.kernels, weight="uniform", goals=goals)
@@ -213,9 +213,9 @@ def study_curves(
     log_time: bool = False,
     points: Asked | None = None,
 ) -> CurvePair:
-    """Return both curves of a study; bands, logarithmic time and moments only where they are asked for.
+    """Return both curves of a study; bands, logarithmic time and moments only on request.
 
-    Of all steps, where they are many, the numbers have every one, in pieces, and drawings the usual moments.
+    If very many steps are requested, the numbers contain each of them, in parts, and drawings use the usual moments.
     """
     every = EveryStep(study, tuple(by), relative) if points == "all" and has_many_steps(study) else None
     mean = study_mean_curve(study, by=by, relative=relative, points=None if points == "all" else points)
@@ -228,13 +228,13 @@ def study_curves(
     mean_bands = drawn_bands(curve_bands(study.envelopes, study.snapshot, kernel=study.kernels[0], **drawn))
     attained = drawn_bands(curve_bands(study.envelopes, study.snapshot, goal=study.goals[0], **drawn))
     pair = replace(pair, mean_bands=mean_bands, attainment_bands=attained, band_words=study.band_words)
-    # Asked for and not there is said, not left to be noticed.
+    # Say it if requested bands do not exist; the user should not have to notice.
     why = "no bands: every curve has a panel with one instance, or instances that are all alike"
     return pair if mean_bands is not None else replace(pair, no_bands=why)
 
 
 def series_documents(frame: pl.DataFrame, keys: list[str]) -> list[dict[str, Any]]:
-    """Return one entry per group of `keys`, its other columns as lists."""
+    """Return one entry per group of `keys`, with its other columns as lists."""
     values = [name for name in frame.columns if name not in keys]
     parts = frame.partition_by(keys, as_dict=True, maintain_order=True) if keys else {(): frame}
     return [
@@ -250,9 +250,9 @@ def write_curves(
     canvas: Canvas | None = None,
     provenance: Sequence[str] = (f"gapline {VERSION}",),
 ) -> list[Path]:
-    """Write the numbers (.csv, .json) or the drawing (.svg, .png, .pdf) of curves, its words beside it.
+    """Write the numbers (.csv, .json) or the drawing (.svg, .png, .pdf) of curves, with its texts in a file next to it.
 
-    Returns the files that were written.
+    Returns the written files.
     """
     words = path.with_suffix(".txt")
     form = path.suffix.lstrip(".").lower()

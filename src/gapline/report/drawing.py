@@ -1,4 +1,4 @@
-"""Figures as files: one Altair theme; SVG, PNG and PDF without a browser, with metadata."""
+"""Write figures as files: one Altair theme; SVG, PNG and PDF without a browser, with metadata."""
 
 import re
 import struct
@@ -22,21 +22,21 @@ from gapline.report.fit_chart import Words, fit_spec, svg_width, words_of
 from gapline.report.looks import Look, looks_of, with_grey
 from gapline.text import printable
 
-# The families as wide as the one that the layout was measured with, first.
+# Font families of the same width, starting with the one used to measure the layout.
 FAMILIES = "Liberation Sans, Arial, Helvetica, sans-serif"
-# With kerning a text is up to so much narrower than the sum of its letters.
+# Kerning can make a text this much narrower than the sum of its letters.
 KERNED = 0.96
 
 
 class About(NamedTuple):
-    """What a figure shows and where it comes from: version, campaign, references."""
+    """The content and origin of a figure: version, campaign, references."""
 
     words: Sequence[Words] = ()
     provenance: Sequence[str] = (f"gapline {VERSION}",)
 
     @property
     def title(self) -> str:
-        """The titles of all parts."""
+        """The titles of all parts, joined."""
         return "; ".join(printable(one.title) for one in self.words)
 
     def text(self) -> str:
@@ -46,7 +46,7 @@ class About(NamedTuple):
 
 
 def annotate_svg(drawing: str, about: About, width: float | None) -> str:
-    """Fix the width of every text, so that no font of a reader cuts it; add words, provenance and the width in cm."""
+    """Fix the width of every text, so that other fonts do not cut it off; add texts, provenance and the width in cm."""
     fixed = re.sub(r"<text ([^>]*[^>/])>(.*?)</text>", _fixed_text, drawing, flags=re.DOTALL)
     fixed = fixed.replace('font-family="sans-serif"', f'font-family="{FAMILIES}"')
     head, start, rest = set_svg_width(fixed, width).partition(">")
@@ -58,7 +58,7 @@ def annotate_svg(drawing: str, about: About, width: float | None) -> str:
 
 
 def set_svg_width(drawing: str, width: float | None) -> str:
-    """Give a drawing its width in centimetres, where it has one."""
+    """Set the width of a drawing in centimetres, if one is given."""
     head, start, rest = drawing.partition(">")
     sizes = re.search(r' width="([\d.]+)" height="([\d.]+)"', head)
     if width is None or sizes is None:
@@ -76,7 +76,7 @@ def _fixed_text(found: re.Match[str]) -> str:
 
     def length(text: str) -> str:
         plain = re.sub(r"&(?:#\d+|\w+);", "m", text)
-        # One letter has no spacing to adjust, and no text no length.
+        # One letter has no spacing to adjust, and an empty text has no length.
         if len(plain) < 2:
             return ""
         pixels = KERNED * text_width(plain, float(size[1]), bold=bold)
@@ -91,14 +91,14 @@ def _fixed_text(found: re.Match[str]) -> str:
 
 
 def annotate_png(data: bytes, about: About, density: float) -> bytes:
-    """Add words and provenance as text chunks, and the pixels per inch, behind the header."""
+    """Add texts and provenance as text chunks, and the pixels per inch, after the header."""
     per_metre = round(density / 0.0254)
     chunks = [_chunk(b"pHYs", struct.pack(">IIB", per_metre, per_metre, 1))]
     named = {"Title": about.title, "Description": about.text(), "Software": f"gapline {VERSION}"}
     for name, text in named.items():
         if text:
             chunks.append(_chunk(b"iTXt", name.encode("latin-1") + b"\0\0\0\0\0" + text.encode("utf-8")))
-    # A header chunk has 13 bytes in 25, behind the eight of the signature.
+    # The header chunk has 13 bytes in 25, after the eight bytes of the signature.
     first = 8 + 25
     rest = re.sub(rb"(?s)^\0\0\0\x09pHYs.{13}", b"", data[first:])
     return data[:first] + b"".join(chunks) + rest
@@ -109,7 +109,7 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def annotate_pdf(data: bytes, about: About) -> bytes:
-    """Add words and provenance to the document's information, as an update behind it."""
+    """Add texts and provenance to the document's information, as an update at its end."""
     trailer = data[data.rfind(b"trailer") :]
     size, root = re.search(rb"/Size (\d+)", trailer), re.search(rb"/Root (\d+ \d+ R)", trailer)
     before = re.search(rb"startxref\s+(\d+)", trailer)
@@ -128,13 +128,13 @@ def annotate_pdf(data: bytes, about: About) -> bytes:
 
 
 FILE_FORMATS = ("svg", "png", "pdf")
-# Dots per inch of a picture whose width is that of a paper.
+# Dots per inch of a picture with a given width for a paper.
 DOTS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What a figure shows, before it is drawn: rows, words, and the names of a legend or an axis in their order."""
+    """The content of a figure before it is drawn: rows, texts, and the ordered names of a legend or an axis."""
 
     data: pl.DataFrame
     title: str
@@ -145,7 +145,7 @@ class Figure:
 
 
 def figure_library(module: str, package: str) -> Any:
-    """Import a library that draws, or say which extra brings it."""
+    """Import a drawing library, or name the extra that installs it."""
     try:
         return import_module(module)
     except ImportError:
@@ -158,7 +158,7 @@ def converter() -> Any:
 
 
 class _Altair:
-    """Altair, which is imported when something is drawn: the data of a figure do not need it."""
+    """Altair, imported only when something is drawn: the data of a figure do not need it."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(figure_library("altair", "altair"), name)
@@ -168,7 +168,7 @@ alt: Any = _Altair()
 
 
 def style(chart: Any) -> Any:
-    """Give a chart our fonts, grid and legend."""
+    """Apply our fonts, grid and legend style to a chart."""
     return (
         chart.configure_view(stroke=None)
         .configure_axis(
@@ -189,10 +189,10 @@ def look_channels(
     looks: Mapping[str, Look] | None = None,
     **more: Any,
 ) -> dict[str, Any]:
-    """Return the encodings that tell names apart: color, fill, strokeDash or shape, each with one scale.
+    """Return the encodings that distinguish names: color, fill, strokeDash or shape, each with one scale.
 
-    Looks follow from the places of the names among all `arms` (`report.looks`), or are those of a figure that has its
-    own; with a `lead`, the others are grey.
+    Looks follow from the positions of the names among all `arms` (`report.looks`), unless a figure has its own looks;
+    with a `lead`, the others are grey.
     """
     shown = with_grey(looks_of(names, arms), lead) if looks is None else looks
     kinds: dict[str, tuple[Any, Callable[[Look], Any]]] = {
@@ -209,23 +209,23 @@ def look_channels(
 
 
 def in_order(names: Iterable[str], **more: Any) -> dict[str, Any]:
-    """Return what sets the names of an axis in their order.
+    """Return the settings that put the names of an axis in order.
 
-    A list as `sort` would become one formula as deep as the list is long, which overflows the stack from some 56 names
-    on and fails on a name that every object of JavaScript has; the domain of a scale is data.
+    A list as `sort` would become a formula as deep as the list is long, which overflows the stack from about 56 names
+    on and fails for a name that every JavaScript object has; the domain of a scale is data.
     """
     return {"sort": None, "scale": alt.Scale(domain=list(dict.fromkeys(names)), **more)}
 
 
 def name_axis(field: str, names: Iterable[str], *, limit: int = 320) -> Any:
-    """Return the axis of names below each other, in their order."""
+    """Return an axis of names below each other, in order."""
     return alt.Y(f"{field}:N", **in_order(names), title=None, axis=alt.Axis(labelLimit=limit, grid=False))
 
 
 def line_look(
     field: str, names: Sequence[str], *, width: int = 620, lead: Sequence[str] = (), **looks: Any
 ) -> dict[str, Any]:
-    """Return the encodings that tell lines apart, colour and dash; equal legends are drawn as one."""
+    """Return colour and dash encodings that distinguish lines; equal legends are drawn as one."""
     legend = arm_legend(list(lead) or list(names), width=width, symbolType="stroke", symbolStrokeWidth=3)
     return look_channels(field, names, "color", "strokeDash", lead=lead, title=None, legend=legend, **looks)
 
@@ -237,7 +237,7 @@ def step_lines(data: pl.DataFrame, *, width: float = 2, clip: bool = False, **en
 
 
 def zero_line(axis: str = "y", **marks: Any) -> Any:
-    """Draw the line at 0, where a gap is at the reference."""
+    """Draw the line at 0, where the gap equals the reference."""
     return alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color="#444", **marks).encode(**{axis: "zero:Q"})
 
 
@@ -247,26 +247,26 @@ def small_title(text: str, **more: Any) -> Any:
 
 
 def titled(chart: Any, title: str, caption: str, *, width: int = 620) -> Any:
-    """Put a title and, under it, the caption in small print, broken to the width of the chart."""
-    # About 115 letters of the subtitle's size fit on 640 pixels; Vega does not break lines by itself.
+    """Put a title and, below it, the caption in small print, broken to the width of the chart."""
+    # About 115 letters of the subtitle's size fit on 640 pixels; Vega does not break lines itself.
     most = max(40, width * 115 // 640)
-    # Lists of lines are text, never a formula: they come out as they are whatever the names in them.
+    # Lists of lines are text, never a formula: names in them are printed unchanged.
     lines = _folded(f"{printable(caption)}; gapline\N{NO-BREAK SPACE}{VERSION}", most)
     return chart.properties(title=alt.TitleParams(_folded(printable(title), most * 3 // 4), subtitle=lines))
 
 
 def _folded(text: str, most: int) -> list[str]:
-    """Break a text at its spaces; what is around a no-break space, which no printable text has, stays together."""
+    """Break a text at its spaces, but not at no-break spaces, which printable texts never contain."""
     lines = wrap(text, most, break_long_words=False, break_on_hyphens=False) or [""]
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
 def arm_legend(names: list[str], *, width: int = 620, **more: Any) -> Any:
-    """Return a legend below the chart, in as many columns as the names leave room for."""
+    """Return a legend below the chart, with as many columns as the length of the names allows."""
     longest = max((len(name) for name in names), default=1)
-    # Seven pixels per letter and 45 for the symbol: Vega would set all names in one row.
+    # Seven pixels per letter and 45 for the symbol: Vega would put all names in one row.
     columns = max(1, min(len(names), width // (7 * min(longest, 40) + 45)))
-    # Vega would leave names out from the thirtieth on.
+    # Vega would omit names from the thirtieth on.
     return alt.Legend(orient="bottom", columns=columns, title=None, values=names, symbolLimit=0, **more)
 
 
@@ -280,10 +280,10 @@ _INHERITED = frozenset(
 
 
 def printable_chart(value: Any) -> Any:
-    """Return a specification in which no text, at whatever depth, has an unprintable character.
+    """Return a specification without unprintable characters in any text, at any depth.
 
-    A text that Vega would find in every object, where it looks for one of its own, gets a no-break space behind it:
-    that is not seen, and no other name has one, for it is among the unprintable characters.
+    A text that equals a property name of every JavaScript object gets a no-break space at its end, because Vega would
+    find the inherited property. The space is invisible, and no other name has one, since it counts as unprintable.
 
     >>> printable_chart({"names": ["a" + chr(7), "constructor"], "size": 3})
     {'names': ['a\\\\u0007', 'constructor\\xa0'], 'size': 3}
@@ -296,7 +296,7 @@ def printable_chart(value: Any) -> Any:
 
 
 def number_anew(drawing: str) -> str:
-    """Number clips and gradients of a drawing from 0: Vega counts on through all that a process draws.
+    """Number the clips and gradients of a drawing from 0: Vega continues its count over all drawings of a process.
 
     >>> number_anew('<g clip-path="url(#clip7)"/><clipPath id="clip7"/><path fill="url(#gradient_3)"/>')
     '<g clip-path="url(#clip0)"/><clipPath id="clip0"/><path fill="url(#gradient_0)"/>'
@@ -313,11 +313,11 @@ def number_anew(drawing: str) -> str:
 def write_drawing(
     chart: Any, *paths: Path, canvas: Canvas | None = None, provenance: Sequence[str] = (f"gapline {VERSION}",)
 ) -> About:
-    """Write a chart as SVG, PNG or PDF, by the names of the files, and return what it says of itself.
+    """Write a chart as SVG, PNG or PDF, by the names of the files, and return its texts.
 
-    It is laid out once for all of them; its words and its provenance are in each.
+    The layout is computed once for all formats; each contains the texts and the provenance.
     """
-    # All names are looked at before anything is written: a wrong one leaves no half of the files.
+    # Check all names before writing: a wrong one must not leave half of the files.
     forms = [path.suffix.lstrip(".").lower() for path in paths]
     for path, form in zip(paths, forms, strict=True):
         if form not in FILE_FORMATS:
@@ -328,7 +328,7 @@ def write_drawing(
     spec = printable_chart(chart.to_dict())
     about = About(words_of(spec), tuple(provenance))
     drawing = number_anew(fit_spec(spec, chosen, vl_convert.vegalite_to_svg))
-    # As many pixels as print needs, on the width that was asked for, or two for one of a screen.
+    # Print resolution for a requested width, otherwise two pixels per pixel of the screen.
     scale = 2.0 if chosen.pixels is None else DOTS / 96 * chosen.pixels / svg_width(drawing)
     for path, form in zip(paths, forms, strict=True):
         data: bytes | str
@@ -338,16 +338,16 @@ def write_drawing(
             density = 96 * scale if chosen.pixels is None else DOTS
             data = annotate_png(vl_convert.svg_to_png(drawing, scale=scale), about, density)
         else:
-            # A pixel becomes a point there, of which there are 72 to an inch and not 96.
+            # The converter turns a pixel into a point: 72 per inch instead of 96.
             width = None if chosen.width is None else chosen.width * 72 / 96
             data = annotate_pdf(vl_convert.svg_to_pdf(set_svg_width(drawing, width)), about)
         write_file(path, data)
-    # A drawing takes some 30 MB, of which nothing is needed any more.
+    # A drawing takes some 30 MB, which are no longer needed.
     give_back()
     return about
 
 
 def write_file(path: Path, data: bytes | str) -> None:
-    """Write a file that appears as a whole or not at all."""
+    """Write a file atomically."""
     raw = data.encode("utf-8") if isinstance(data, str) else data
     write_atomically(path, lambda stream: stream.write(raw))

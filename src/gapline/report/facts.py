@@ -1,4 +1,4 @@
-"""Facts about a study for methods, macros, `results.json` and page: each is stated here once."""
+"""Facts about a study for methods, macros, `results.json` and page, each defined once."""
 
 import hashlib
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from gapline.study import Study
 
 @dataclass(frozen=True, slots=True)
 class Solver:
-    """What an arm ran, as its runs record it, else as the contract says; two versions in one arm are a warning.
+    """What an arm ran, as its runs record it, or else as the contract says; two versions in one arm cause a warning.
 
-    `model` names the simplified model that it solves, None where it solves the instances as they are.
+    `model` names the simplified model that it solves; None if it solves the instances as they are.
     """
 
     arm: str
@@ -28,7 +28,7 @@ class Solver:
     model: str | None = None
 
     def __str__(self) -> str:
-        # An adapter called "command" says how an arm is started and not what it is: its own name does.
+        # The adapter "command" only tells how an arm is started: the arm's own name is more useful.
         names = " and ".join(name for name in self.names if name != "command")
         versions = " and ".join(self.versions)
         if names:
@@ -39,11 +39,11 @@ class Solver:
 
 @dataclass(frozen=True, slots=True)
 class StudyFacts:
-    """A study with its counts and identities; what nobody stated is None.
+    """A study with its counts and identities; facts that were not stated are None.
 
-    Of the runs that failed, `held` have a valid candidate. `checker` is named only where one of ours, or one declared
-    by name, looked at the candidates. `horizon_source` says who stated the horizons: `journal`, `log`, `file`,
-    `contract` or `option`; the first and the fourth of these also told the solvers.
+    Of the failed runs, `held` have a valid candidate. `checker` is only set if one of gapline, or one declared by name,
+    checked the candidates. `horizon_source` is the source of the horizons: `journal`, `log`, `file`, `contract` or
+    `option`; with journal and contract, the solvers were told the horizon too.
     """
 
     study: Study
@@ -74,11 +74,11 @@ class StudyFacts:
 
     @property
     def changed_versions(self) -> tuple[Solver, ...]:
-        """The arms whose solver changed its version between runs."""
+        """The arms whose solver version changed between runs."""
         return tuple(solver for solver in self.solvers if len(solver.versions) > 1)
 
     def document(self) -> dict[str, Any]:
-        """Return them for JSON."""
+        """Return the facts for JSON."""
         study = self.study
         return {
             "runs": study.coverage.runs,
@@ -102,7 +102,7 @@ class StudyFacts:
 
 
 def study_facts(study: Study, /) -> StudyFacts:
-    """Gather the facts of a study."""
+    """Collect the facts of a study."""
     runs = study.envelopes.runs
     return StudyFacts(
         study=study,
@@ -120,13 +120,13 @@ def study_facts(study: Study, /) -> StudyFacts:
 
 
 def study_notes(study: Study, /) -> list[str]:
-    """Return what a reader has to know beside the numbers, how the runs were measured included."""
+    """Return the notes for a reader of the numbers, including how the runs were measured."""
     measured = [] if study.fairness is None else study.fairness.lines()
     return list(dict.fromkeys([*study.notes(), *(f"measurement: {line}" for line in measured)]))
 
 
 def instance_set_digest(runs: pl.DataFrame) -> str | None:
-    """Return the digest of the set of instance files: sha256 over their sorted digests, a line each.
+    """Return the digest of the set of instance files: sha256 over their sorted digests, one per line.
 
     >>> runs = pl.DataFrame({"instance": ["i", "j"], "instance_digest": ["sha256:b", "sha256:a"]})
     >>> instance_set_digest(runs) == "sha256:" + hashlib.sha256(b"sha256:a\\nsha256:b\\n").hexdigest()
@@ -134,13 +134,13 @@ def instance_set_digest(runs: pl.DataFrame) -> str | None:
     """
     if "instance_digest" not in runs.columns or runs["instance_digest"].null_count():
         return None
-    # Sorted and unique: the digest is of the set, whatever the order of the runs and however many each file has.
+    # Sorted and unique: the digest depends on the set alone, not on the order or number of runs.
     lines = "".join(f"{digest}\n" for digest in runs["instance_digest"].unique().sort())
     return "sha256:" + hashlib.sha256(lines.encode("utf-8")).hexdigest()
 
 
 def _horizon_source(study: Study) -> str | None:
-    """Say who stated the horizons that the runs have: the runner and the contract also told them to the solvers."""
+    """Return the source of the horizons; runner and contract also announced them to the solvers."""
     runs = study.envelopes.runs
     if runs["announced"].null_count() == runs.height:
         return None
@@ -148,7 +148,7 @@ def _horizon_source(study: Study) -> str | None:
         return FactOrigin.JOURNAL
     planned: set[float] = set()
     if study.contract is not None:
-        # A campaign without a contract loads none of it.
+        # A campaign without a contract must not import the contract package.
         from gapline.contract.plan import Plan
 
         planned = {cell.horizon for cell in Plan.of(study.contract).cells}
@@ -166,14 +166,14 @@ def _solver(study: Study, arm: str) -> Solver:
 
 
 def recorded(runs: pl.DataFrame, name: str) -> tuple[str, ...]:
-    """Return the texts that the runs have in a column, none where they have no such column."""
+    """Return the texts in a column of the runs; empty if there is no such column."""
     if name not in runs.columns:
         return ()
     return tuple(sorted(str(value) for value in runs[name].drop_nulls().unique().to_list()))
 
 
 def heading(study: Study) -> list[str]:
-    """Return what every file says of where it comes from."""
+    """Return the provenance lines for the head of every file."""
     return [
         f"gapline {VERSION}; campaign {study.campaign_digest}",
         *(f"package {package.name}: {package.sha256}, {package.swhid}" for package in study.packages),
@@ -183,7 +183,7 @@ def heading(study: Study) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """Who is compared and how they rank, what is known, and the one sentence above everything."""
+    """The compared arms and their order, the facts, and the headline."""
 
     order: ArmOrder
     facts: StudyFacts
@@ -191,7 +191,7 @@ class Statements:
 
 
 def make_statements(study: Study, /) -> Statements:
-    """Make the statements of a study."""
+    """Build the statements of a study."""
     kernel = study.kernels[0]
     order = order_arms(study.summary, alarms=study.alarms)
     ranking, pairs = study.ranking, study.contrasts
@@ -201,7 +201,7 @@ def make_statements(study: Study, /) -> Statements:
         means=dict(study.summary.frame.select("arm", kernel).iter_rows()),
         instances=study.instance_set.instances,
         ranking={} if ranking is None else {row["arm"]: row for row in ranking.frame.iter_rows(named=True)},
-        # Declared ones first.
+        # Declared contrasts first.
         contrasts=[] if pairs is None else sorted(pairs.frame.to_dicts(), key=lambda row: not row["declared"]),
         coverage=study.coverage,
         no_intervals=study.no_intervals,

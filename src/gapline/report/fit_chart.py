@@ -1,7 +1,7 @@
-"""A chart as a file wants it: its width, its type, with or without title and caption, in colour or grey.
+"""Fit a chart to its file: width, font size, with or without title and caption, in colour or grey.
 
-All of it is done to the specification, whatever the chart is composed of. Names that are too long for their place are
-broken into lines, never cut.
+All changes are made to the specification, however the chart is composed. Names that are too long for their place are
+broken into lines, never cut off.
 """
 
 import copy
@@ -15,37 +15,38 @@ from gapline.report.writers.terminal import short_names
 
 # Pixels that Vega leaves around a drawing, and those of a legend's symbol with the space to the next entry.
 PADDING, SYMBOL = 5, 48
-# A legend begins where the plot does: to the left of it are the labels of an axis.
+# A legend begins at the plot, to the right of the labels of an axis.
 BESIDE = 62.0
-# What the labels of an axis and a name in the picture may take of the width, and what labels may where none is given.
+# Shares of the width for the labels of an axis and for a name in the picture; without a given width, pixels for labels
+# and for a legend.
 LABELS, NAMES, NATURAL_LABELS, NATURAL_LEGEND = 0.38, 0.27, 300.0, 620.0
-# Names along an axis may take this share of the width together.
+# Names along an axis together may take this share of the width.
 ACROSS = 0.6
-# A name takes no more lines than this.
+# A name takes at most this number of lines.
 MOST_LINES = 2
 LABEL_SIZE, TITLE_SIZE, CAPTION_SIZE, HEADING_SIZE = 11.0, 14.0, 11.0, 12.0
-# Parts that would be narrower than this share of what suits them, or than so much, are set below each other.
+# Parts are put below each other if they would be narrower than this share of their natural width, or these pixels.
 NARROW, EACH = 0.43, 170.0
-# A plot is not made narrower than this: then the whole drawing is made smaller.
+# A plot is not made narrower than this: then the whole drawing is scaled down.
 LEAST = 30.0
-# Nor higher than so many times its width, if it is higher than this.
+# A plot higher than the second number is not made higher than the first times its width.
 STEEPEST, LOWEST = 0.72, 150.0
-# Greys that print apart, in the order of the colours; dashes and shapes tell further ones.
+# Greys that differ in print, in the order of the colours; dashes and shapes distinguish more arms.
 GREYS = ("#000000", "#6e6e6e", "#3c3c3c", "#969696", "#b4b4b4", "#505050", "#1e1e1e", "#828282")
 
-# The style of marks that are drawn in grey alone.
+# The style of marks that are only drawn in grey.
 IN_GREY = "in-grey"
 
 
 class Words(NamedTuple):
-    """What a figure says of itself."""
+    """The texts of a figure."""
 
     title: str
     caption: str
 
 
 def words_of(spec: Mapping[str, Any]) -> list[Words]:
-    """Return titles and captions of a chart and of those that it is composed of."""
+    """Return titles and captions of a chart and its parts."""
     return [
         Words(_joined(node["title"]["text"]), _joined(node["title"]["subtitle"]))
         for node in _views(spec)
@@ -61,7 +62,7 @@ def fit_spec(spec: Mapping[str, Any], canvas: Canvas, lay_out: Callable[[dict[st
 def fit_views(
     spec: Mapping[str, Any], canvas: Canvas, lay_out: Callable[[dict[str, Any]], str]
 ) -> tuple[list[dict[str, Any]], str]:
-    """Return the parts of a specification in the sizes that fit, in the order of a walk over them, and its drawing."""
+    """Return the parts of a specification in fitting sizes, in the order of a walk over them, and its drawing."""
     fitted = copy.deepcopy(dict(spec))
     _show_marks_of_grey(fitted, grey=canvas.grey)
     enlarge = canvas.font_size / FONT_SIZE
@@ -79,7 +80,7 @@ def fit_views(
 
 
 def _show_marks_of_grey(spec: dict[str, Any], *, grey: bool) -> None:
-    """Show what tells two colours apart where there are none, and say so in the legend; or leave it out."""
+    """In grey, show the marks that replace a second colour, and name them in the legend; otherwise remove them."""
     for node in _views(spec):
         layers = node.get("layer", [])
         marks = [layer for layer in layers if _mark(layer).get("style") == IN_GREY]
@@ -96,10 +97,10 @@ def _show_marks_of_grey(spec: dict[str, Any], *, grey: bool) -> None:
 def _of_width(
     spec: dict[str, Any], headings: list[dict[str, Any]], wanted: float, lay_out: Callable[[dict[str, Any]], str]
 ) -> str:
-    """Draw with plots that are wide enough to fill the width: what stands beside them does not grow with them."""
+    """Draw with plots that fill the width; labels and legends next to them keep their size."""
     _stack(spec, wanted)
     sizes = [(node, float(node["width"])) for node in _views(spec) if isinstance(node.get("width"), int | float)]
-    # A picture that is made of words has the height of its lines.
+    # A picture that consists of names has the height of its lines.
     heights = {
         id(node): node["height"]
         for node, _ in sizes
@@ -117,7 +118,7 @@ def _of_width(
         _fold_headings(headings)
         return lay_out(spec)
 
-    # Titles are broken to the width already: as wide as the whole, they would hide how wide the plots are.
+    # Hide titles, which are already broken to the whole width: they would hide how wide the plots are.
     of_headings = set(map(id, headings))
     hidden = [(node, node.pop("title")) for node in _views(spec) if "title" in node and id(node) not in of_headings]
     share = _best_share(lambda share: svg_width(drawn(share)), wanted) if sizes else 1.0
@@ -127,7 +128,7 @@ def _of_width(
 
 
 def _best_share(width: Callable[[float], float], wanted: float) -> float:
-    """Return the largest share of the plots' own widths with which the whole is not wider than wanted."""
+    """Return the largest share of the plots' natural widths for which the whole is not wider than wanted."""
     share = min(1.0, wanted / 700)
     tried: list[tuple[float, float]] = []
     for _ in range(4):
@@ -135,7 +136,7 @@ def _best_share(width: Callable[[float], float], wanted: float) -> float:
         got = tried[-1][1]
         if wanted - 3 <= got <= wanted:
             break
-        # The width of the whole is a straight line over the share, as long as no plot is at its least.
+        # The whole width is linear in the share, unless a plot has its least width.
         moved = share - tried[-2][0] if len(tried) > 1 else 0.0
         slope = (got - tried[-2][1]) / moved if moved else got / share
         share = max(0.02, share + (wanted - 1 - got) / slope) if slope > 0 else share
@@ -152,12 +153,12 @@ def _best_share(width: Callable[[float], float], wanted: float) -> float:
 
 
 def _stack(spec: dict[str, Any], wanted: float) -> None:
-    """Set parts that would be too narrow beside each other below each other, where each has its own axes."""
+    """Put parts that would be too narrow next to each other below each other, if each has its own axes."""
     for node in list(_views(spec)):
         parts = node.get("hconcat", [])
         widths = [part["width"] for part in parts if isinstance(part.get("width"), int | float)]
         narrow = wanted < max(NARROW * sum(widths), EACH * len(parts))
-        # Where the names of the lines of one part stand beside another they stay together.
+        # If one part labels the lines of another next to it, they stay together.
         shared = (
             channel == "y" and names and y.get("axis", {}) is None
             for part in parts for _, channel, y, names in _named_channels(part)
@@ -176,7 +177,7 @@ def svg_width(drawing: str) -> float:
 
 
 def _views(node: Any) -> Iterator[dict[str, Any]]:
-    """Walk over a chart and all that it is composed of."""
+    """Walk over a chart and all of its parts."""
     if isinstance(node, Mapping):
         yield node  # type: ignore[misc]
         for part in ("layer", "hconcat", "vconcat", "concat", "spec"):
@@ -195,7 +196,7 @@ def _joined(lines: str | list[str]) -> str:
 
 
 def _set_titles(spec: dict[str, Any], canvas: Canvas, enlarge: float) -> None:
-    """Leave out what is not wanted, and break the rest to the width."""
+    """Remove unwanted titles and captions, and break the others to the width."""
     room = 640.0 if canvas.pixels is None else canvas.pixels - 2 * PADDING
     for node in _views(spec):
         if not _is_captioned(node):
@@ -218,16 +219,16 @@ def _folded(text: str | list[str], room: float, size: float, *, bold: bool = Fal
 
 
 def _fold_headings(headings: list[dict[str, Any]]) -> None:
-    """Break the headings of the parts of a figure to the width of each."""
+    """Break the headings of the parts of a figure to the width of each part."""
     sized = [(node["title"], node["width"]) for node in headings if isinstance(node.get("width"), int | float)]
     shares = [1.0]
     for heading, width in sized:
-        # A word that is wider than its part is set smaller, not broken.
+        # A word that is wider than its part is printed smaller, not broken.
         size = float(heading.get("fontSize", HEADING_SIZE))
         longest = max((text_width(word, size) for word in _joined(heading["text"]).split()), default=1.0)
         shares.append(max(6.0 / size, (width + 8) / longest))
     for heading, width in sized:
-        # All of a figure alike: headings of several sizes would look as if some said more.
+        # All headings of a figure get the same size: a larger one would look more important.
         size = float(heading.get("fontSize", HEADING_SIZE)) * min(shares)
         if min(shares) < 1:
             heading["fontSize"] = size
@@ -235,7 +236,7 @@ def _fold_headings(headings: list[dict[str, Any]]) -> None:
 
 
 def _nodes(node: Any) -> Iterator[dict[str, Any]]:
-    """Walk over all objects of a specification but its data."""
+    """Walk over all objects of a specification except its data."""
     if isinstance(node, dict):
         yield node
         for key, value in node.items():
@@ -247,12 +248,12 @@ def _nodes(node: Any) -> Iterator[dict[str, Any]]:
 
 
 def _break_names(spec: dict[str, Any], canvas: Canvas, enlarge: float) -> None:
-    """Break names into lines wherever they stand: at axes, in legends, in the picture."""
+    """Break names into lines at axes, in legends and in the picture."""
     whole, size = canvas.pixels, LABEL_SIZE * enlarge
     found: dict[str, str] = {}
 
     def lines(names: list[str], most: float) -> int:
-        """Break names; one that would take more than some lines is shortened in the middle first, as on a terminal."""
+        """Break names; if one would take too many lines, first shorten it in the middle, as on a terminal."""
         letters, short = int(MOST_LINES * most / (0.5 * size)), {name: name for name in names}
         broken = {name: _folded(name, most, size, marks=True) for name in names if name not in found}
         while deep := [name for name, parts in broken.items() if len(parts) > MOST_LINES]:
@@ -274,7 +275,7 @@ def _break_names(spec: dict[str, Any], canvas: Canvas, enlarge: float) -> None:
             beside = max(beside, 20 + _longest(names, found, size))
         if channel == "x" and names and whole is not None:
             lines(names, LABELS * whole)
-            # Names that have no room beside each other are turned.
+            # Names without room next to each other are rotated.
             if len(names) * _longest(names, found, size) > ACROSS * whole:
                 encoding["axis"] = (encoding.get("axis") or {}) | {"labelAngle": -30}
     for _, channel, encoding, names in _named_channels(spec):
@@ -324,7 +325,7 @@ def _rows(spec: Mapping[str, Any], node: Mapping[str, Any]) -> list[dict[str, An
 
 
 def _deepen(spec: dict[str, Any], node: dict[str, Any], least: float, *, numbers: bool = False) -> None:
-    """Give every line of names its height: the view is the node itself, or the one whose layer it is."""
+    """Give every line of names its height; the view is the node itself, or the one that contains it as a layer."""
     for view in _views(spec):
         if view is node or any(part is node for part in view.get("layer", ())):
             height = view.get("height")
@@ -335,7 +336,7 @@ def _deepen(spec: dict[str, Any], node: dict[str, Any], least: float, *, numbers
 
 
 def _named_channels(spec: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str, dict[str, Any], list[str]]]:
-    """Walk over the encodings of all views, with the names that the scale of each has, if it has any."""
+    """Walk over the encodings of all views, with the names in the scale of each, if any."""
     for node in _views(spec):
         for channel, encoding in (node.get("encoding") or {}).items():
             if isinstance(encoding, dict):
@@ -358,7 +359,7 @@ def _fold_legend_title(encoding: dict[str, Any], whole: float | None, size: floa
 
 
 def _rename(node: Any, names: Mapping[str, str]) -> None:
-    """Replace names by their lines in data, domains and legends alike, so that they stay the same names."""
+    """Replace names by their lines in data, domains and legends alike, so that they still match."""
     items: Any = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
     for key, value in list(items):
         if isinstance(value, str):
@@ -372,7 +373,7 @@ def _in_grey(node: Any) -> Any:
     if isinstance(node, dict):
         return {key: value if key == "datasets" else _in_grey(value) for key, value in node.items()}
     if isinstance(node, list):
-        # Two colours with white between them become one: what is of the second has marks of its own (`IN_GREY`).
+        # Two colours around white become one: marks of their own (`IN_GREY`) show what has the second colour.
         if len(node) == 3 and node[1] == "#ffffff" and all(map(_is_colour, node)):
             return ["#000000", "#ffffff", "#000000"]
         return [_in_grey(item) for item in node]
@@ -384,7 +385,7 @@ def _is_colour(value: Any) -> bool:
 
 
 def _grey(colour: str) -> str:
-    """Return the grey of a colour: that of an arm's by its place, of any other as bright as it is.
+    """Return the grey of a colour: by position for the colour of an arm, otherwise with the same brightness.
 
     >>> _grey("#0072B2"), _grey("#9ecae1")
     ('#000000', '#bfbfbf')

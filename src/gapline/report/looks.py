@@ -1,18 +1,19 @@
-"""How an arm looks wherever it is drawn: its colour, dash and shape, and its colour and letter on a terminal.
+"""The look of an arm in every drawing: its colour, dash and shape, and its colour and letter on a terminal.
 
-The look of an arm follows from its place among all arms of the study, by name, and not from who is shown beside it: the
-page, figures, terminal and notebooks give it the same one, whatever a filter leaves out.
+The look of an arm follows from its position by name among all arms of the study, not from the arms next to it: page,
+figures, terminal and notebooks use the same look, whatever a filter leaves out.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-# Okabe and Ito's colours, which readers with any colour vision tell apart; dashes and shapes serve print in grey.
+# Okabe and Ito's colours, distinguishable with any colour vision; dashes and shapes are for print in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
-# What a terminal calls them; where the page is dark, black is white too.
+# Their names on a terminal; "default" is black, or white on a dark background.
 INKS = ("blue", "red", "green", "magenta", "yellow", "cyan", "default", "bright_black")
 DASHES = ((1, 0), (6, 3), (2, 2), (8, 2, 2, 2), (4, 4), (10, 3), (1, 3), (12, 4, 2, 4))
-# Outlines around 0, as Vega and SVG read them: disc, square, triangle, diamond, plus, triangle down, cross, hourglass.
+# Outlines around 0 in the format of Vega and SVG: disc, square, triangle, diamond, plus, triangle down, cross,
+# hourglass.
 SHAPES = (
     "M.9,0A.9,.9,0,1,1,-.9,0A.9,.9,0,1,1,.9,0Z",
     "M-.8,-.8H.8V.8H-.8Z",
@@ -23,16 +24,16 @@ SHAPES = (
     "M-.98,-.48L-.48,-.98L0,-.5L.48,-.98L.98,-.48L.5,0L.98,.48L.48,.98L0,.5L-.48,.98L-.98,.48L-.5,0Z",
     "M-.85,-1H.85L-.85,1H.85Z",
 )
-# One for each curve where a terminal has no colours, or too few; those beyond share the last.
+# One per curve on a terminal without enough colours; further curves share the last one.
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#"
-# Of more lines than this nobody follows one: the best LEADERS have their colours, the others are grey.
+# With more lines than this nobody can follow one: the best LEADERS keep their colours, the others are grey.
 MOST_LOOKS, LEADERS, GREY = 24, len(COLOURS), "#cccccc"
-# How far the shapes turn in each round of colours: with it, any two of colour, dash and shape tell 64 arms apart.
+# The rotation of shapes in each round of colours: with it, any two of colour, dash and shape identify one of 64 arms.
 _TURNS = (0, 2, 4, 6, 3, 1, 7, 5)
 
 
 class Look(NamedTuple):
-    """How one arm is drawn; `ink` and `letter` are those of a terminal."""
+    """The look of one arm; `ink` and `letter` are for a terminal."""
 
     colour: str
     dash: tuple[int, ...]
@@ -42,7 +43,7 @@ class Look(NamedTuple):
 
 
 def look_of(place: int) -> Look:
-    """Return the look of the arm at a place; no two of 512 are the same, and of 64 none share two of their marks.
+    """Return the look of the arm at a position; 512 looks differ, and no two of 64 share two of colour, dash and shape.
 
     >>> look_of(0) == look_of(64), look_of(0).colour == look_of(8).colour, look_of(0).shape == look_of(8).shape
     (False, True, False)
@@ -59,9 +60,9 @@ def look_of(place: int) -> Look:
 
 
 def looks_of(names: Sequence[str], arms: Sequence[str] = ()) -> dict[str, Look]:
-    """Return the look of each name: by its place among the `arms` of the study, where all of them are arms.
+    """Return the look of each name: by its position among the `arms` of the study, if all names are arms.
 
-    Other names, of panels say, count from the first one given.
+    Other names, such as panels, are numbered in the given order.
 
     >>> looks_of(["b"], ["a", "b"])["b"] == look_of(1), looks_of(["b"])["b"] == look_of(0)
     (True, True)
@@ -72,7 +73,7 @@ def looks_of(names: Sequence[str], arms: Sequence[str] = ()) -> dict[str, Look]:
 
 
 def leading(names: Sequence[str], best: Sequence[str]) -> list[str]:
-    """Return which of many names keep their colours, `best` first; none where all can be told apart.
+    """Return which of many names keep their colours, `best` first; empty if all can be distinguished.
 
     >>> leading(["a", "b"], ["b", "a"]), leading([f"arm {k}" for k in range(30)], ["arm 7", "arm 2"])
     ([], ['arm 7', 'arm 2'])
@@ -81,10 +82,10 @@ def leading(names: Sequence[str], best: Sequence[str]) -> list[str]:
 
 
 def with_grey(looks: Mapping[str, Look], lead: Sequence[str]) -> dict[str, Look]:
-    """Return the looks with all but those that lead in grey; unchanged where nobody leads."""
+    """Return the looks with all but the leading names in grey; unchanged without leading names."""
     return {name: one if not lead or name in lead else one._replace(colour=GREY) for name, one in looks.items()}
 
 
 def grey_words(names: Sequence[str], lead: Sequence[str]) -> str:
-    """Say in a caption who is grey; empty where nobody is."""
+    """Return a caption text on which names are grey; empty if none is."""
     return f"; in colour: the best {len(lead)} of {len(names)}" if lead else ""

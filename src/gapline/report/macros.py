@@ -74,11 +74,11 @@ def _arms(analysis: Analysis, said: Statements) -> list[Macro]:
         named |= {f"attainment {shortest(g)}": percent(row[attainment_name(g)], digits=1) for g in study.goals}
         named |= {name: count(row[name]) for name in ("runs", "empty", "rejected", "late")}
         named |= {n.replace("_", " "): count(health[arm][n]) for n in ("captured", "terminal_invalid")}
-        # Where nobody says how any run ended, a count of crashes would be a claim.
+        # If it is unknown how any run ended, a count of crashes would be a claim.
         if health[arm]["unknown"] < row["runs"]:
             named["crashed"] = count(health[arm]["crashed"])
         named |= {"solver": " and ".join(solver.names), "solver version": " and ".join(solver.versions)}
-        # What is not known (a solver, its version) is empty, and has no macro rather than an empty one.
+        # Unknown facts (a solver, its version) have no macro instead of an empty one.
         macros += [Macro(arm, name, value) for name, value in named.items() if value]
     return macros
 
@@ -97,7 +97,7 @@ def _contrasts(said: Statements) -> list[Macro]:
 
 
 def _steps(analysis: Analysis) -> list[Macro]:
-    """Name what the tables of ladders have beside the macros of every arm; of ladders that are arms."""
+    """Return macros for the numbers that only tables of ladders have, for ladders that are arms."""
     return [
         Macro(row["arm"], "half valid by", number(row["first_valid"], digits=3))
         for ladder in analysis.ladders.values()
@@ -107,7 +107,7 @@ def _steps(analysis: Analysis) -> list[Macro]:
 
 
 def _kernels(analysis: Analysis) -> list[Macro]:
-    """Name the saturated runs, the runs below zero and the ratios of means, by kernel and reference."""
+    """Return macros for saturated runs, runs below zero and ratios of means, by kernel and reference."""
     metric = analysis.metrics
     scored = pl.col("kernel").is_in(scored_kernels(metric))
     signs = metric.signs.filter(scored).select("kernel", "reference", "negative")
@@ -120,7 +120,7 @@ def _kernels(analysis: Analysis) -> list[Macro]:
         for what in ("saturated", "negative")
         if row[what] is not None
     ]
-    # A ratio that does not exist has no macro, rather than a dash in the middle of a sentence.
+    # A ratio that does not exist has no macro, to avoid a dash inside a sentence.
     macros += [
         Macro(arm, f"{kernel} over {metric.lead} {reference}", number(ratio, digits=2))
         for arm, _, kernel, reference, ratio in metric.kernel_ratios.iter_rows()
@@ -136,7 +136,7 @@ def _kernels(analysis: Analysis) -> list[Macro]:
 
 
 def _sensitivity(analysis: Analysis) -> list[Macro]:
-    # A kernel out of its envelope ranks nothing, so that it reverses nothing either.
+    # A kernel outside its envelope ranks no arms, so it cannot reverse an order either.
     counted = [r for r in analysis.metrics.reversals if not r.out_of_envelope]
     facts = {
         "panel orderings": f"{analysis.metrics.pairs:,}",

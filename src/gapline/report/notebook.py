@@ -1,4 +1,4 @@
-"""Charts in a notebook: of a width, under a title, shown without a network."""
+"""Charts in a notebook, with width and title, displayed without a network."""
 
 import copy
 import json
@@ -11,12 +11,12 @@ from gapline.report.drawing import About, alt, annotate_svg, converter, number_a
 from gapline.report.fit_chart import fit_spec, fit_views, words_of
 
 RENDERER = "gapline"
-# What front ends call specifications of this version; notebooks keep those as JSON whose name ends so.
+# The media type of specifications of this version in front ends; notebooks store types with this ending as JSON.
 SPECIFICATION = "application/vnd.vegalite.v6+json"
 
 
 def notebook_chart(chart: Any, width: str | float | None, title: str | bool) -> Any:
-    """Return a chart of a width in centimetres, under another title or none, that shows itself without a network."""
+    """Return a chart with a width in centimetres and another title or none, which displays itself without a network."""
     show_offline()
     found = chart if title is True else _titled(chart, title)
     return found if width is None else _resized(found, Canvas(parse_width(width), caption=True))
@@ -44,7 +44,7 @@ def _resized(chart: Any, canvas: Canvas) -> Any:
 
 
 def _parts(chart: Any) -> Iterator[Any]:
-    """Walk over a chart and all that it is composed of, as `fit_chart` walks over its specification."""
+    """Walk over a chart and all of its parts, in the same order as `fit_chart` walks over its specification."""
     yield chart
     for name in ("layer", "hconcat", "vconcat", "concat", "spec"):
         inside = chart._get(name) if hasattr(chart, "_get") else alt.Undefined
@@ -53,7 +53,7 @@ def _parts(chart: Any) -> Iterator[Any]:
 
 
 def show_offline() -> None:
-    """Let charts show themselves without a network, unless somebody chose a renderer."""
+    """Make charts display themselves without a network, unless the user has chosen a renderer."""
     if RENDERER not in alt.renderers.names():
         alt.renderers.register(RENDERER, _bundle)
     if alt.renderers.active == "default":
@@ -61,7 +61,7 @@ def show_offline() -> None:
 
 
 def _bundle(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Return a drawing, and the specification for front ends that draw one by themselves."""
+    """Return a drawing, and the specification for front ends that draw it themselves."""
     shown = copy.deepcopy(spec)
     if "config" not in shown or "title" not in shown["config"]:
         shown["config"] = style(alt.Chart().mark_point()).to_dict()["config"] | shown.get("config", {})
@@ -75,7 +75,7 @@ def _bundle(spec: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 
 def write_html(chart: Any, path: Path) -> None:
-    """Write a chart as a page with all that draws it inside."""
+    """Write a chart as a page that contains everything needed to draw it."""
     write_file(path, converter().vegalite_to_html(json.dumps(printable_chart(style(chart).to_dict())), bundle=True))
 
 

@@ -1,4 +1,4 @@
-"""How numbers and sentences read, on every output alike; the twin in the page is `page/script/format.js`."""
+"""The format of numbers and sentences in every output; `page/script/format.js` does the same in the page."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ DASH = "–"
 
 
 def number(value: float | None, *, digits: int = 5) -> str:
-    """Format a score, zero without a sign; a quantity that does not exist is a dash, one that overflowed says so.
+    """Format a score, with an unsigned zero; a missing quantity is a dash, an overflow is named.
 
     >>> number(0.0083712), number(None), number(float("inf")), number(-1e-9)
     ('0.00837', '–', 'overflow', '0.00000')
@@ -19,13 +19,13 @@ def number(value: float | None, *, digits: int = 5) -> str:
 
 
 def signed(value: float | None, *, digits: int = 5) -> str:
-    """Format a difference with its sign, zero without one.
+    """Format a difference with its sign; zero has none.
 
     >>> signed(0.25), signed(-0.25), signed(-1e-9)
     ('+0.25000', '−0.25000', '0.00000')
     """
     text = number(value, digits=digits)
-    # The sign follows the printed digits: +0.00000 would claim a direction that nobody can see.
+    # The sign follows the printed digits: +0.00000 would claim a direction that is not visible.
     if value is None or not math.isfinite(value) or float(text) == 0:
         return text
     return f"+{text}" if value > 0 else text.replace("-", "−")
@@ -43,9 +43,9 @@ def percent(value: float | None, *, digits: int = 2) -> str:
 
 
 def objective(value: float | None, digits: int | None) -> str:
-    """Format an objective, as routing papers do; very small and large ones by their leading digits.
+    """Format an objective as routing papers do; very small and large ones by their leading digits.
 
-    Without `digits` it is of a column that has such ones, and is written as they are.
+    Without `digits` the format is scientific, for a column with such values.
 
     >>> objective(2345.0, 0), objective(2345.678, 2), objective(0.00123, 2)
     ('2345', '2345.68', '0.00123')
@@ -54,12 +54,12 @@ def objective(value: float | None, digits: int | None) -> str:
         return DASH
     if digits is None:
         return f"{value:.5e}"
-    # Outside of 1 to 10⁹ fixed decimals would show zeros alone, or digits that a double does not hold.
+    # Outside of 1 to 10⁹ fixed decimals would only show zeros, or digits that a double does not have.
     return f"{value:z.{digits}f}" if value == 0 or 1 <= abs(value) < 1e9 else f"{value:.6g}"
 
 
 def plain_numbers(values: Sequence[float | None]) -> list[str]:
-    """Format the numbers of one column by their leading digits, all with the decimals that the finest of them needs.
+    """Format the numbers of one column by their leading digits, all with the decimals of the most precise one.
 
     >>> plain_numbers([12.5, 3.0, None, 0.125]), plain_numbers([1.0, 2e9])
     (['12.500', '3.000', '–', '0.125'], ['1.00000e+00', '2.00000e+09'])
@@ -73,7 +73,7 @@ def plain_numbers(values: Sequence[float | None]) -> list[str]:
 
 
 def share_decimals(texts: Sequence[str]) -> list[str]:
-    """Give numbers that are written already as many decimals as the longest has; no digit is lost.
+    """Give formatted numbers as many decimals as the longest one has; no digit is lost.
 
     >>> share_decimals(["10.53", "5", "–", "1e-09"])
     ['10.53', '5.00', '–', '1e-09']
@@ -84,9 +84,9 @@ def share_decimals(texts: Sequence[str]) -> list[str]:
 
 
 def plain_percents(raws: Sequence[float | None]) -> list[str]:
-    """Write the raw gaps of one column in per cent by their leading digits: two decimals would hide a small one.
+    """Format the raw gaps of one column in per cent by their leading digits: two decimals would hide a small one.
 
-    All have the decimals that the finest of them needs.
+    All have the decimals of the most precise one.
 
     >>> plain_percents([0.10526, None, 0.5]), plain_percents([1e-6, -0.2]), plain_percents([2.0])
     (['10.53 %', '–', '50.00 %'], ['0.0001 %', '-20.0000 %'], ['200 %'])
@@ -100,7 +100,7 @@ def plain_percents(raws: Sequence[float | None]) -> list[str]:
 
 
 def interval(low: float | None, high: float | None, *, digits: int = 5) -> str:
-    """Format two ends, a dash where there are none.
+    """Format two bounds; a dash if there are none.
 
     >>> interval(-0.1, 0.25), interval(None, None)
     ('[-0.10000, 0.25000]', '–')
@@ -130,12 +130,12 @@ def p_words(p: float | None) -> str:
 
 
 def goal_words(goal: float) -> str:
-    """Format the raw gap of a goal; two goals that differ look different.
+    """Format the raw gap of a goal; different goals have different texts.
 
     >>> goal_words(0.01), goal_words(0.07), goal_words(0.01234567)
     ('1 %', '7 %', '1.234567 %')
     """
-    # Twelve digits: 100 times a goal of two decimals prints as typed, 7 and not 7.000000000000001.
+    # Twelve digits: a goal of two decimals prints as typed, 7 instead of 7.000000000000001.
     return f"{100 * goal:.12g} %"
 
 
@@ -149,7 +149,7 @@ def count(value: int) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a caption as a sentence of its own.
+    """Return a caption as a sentence.
 
     >>> sentence("mean, panel-equal")
     'Mean, panel-equal.'
@@ -158,5 +158,5 @@ def sentence(text: str) -> str:
 
 
 def number_or_overflow(value: float | None) -> float | str | None:
-    """Return a number that JSON can hold; one that overflowed is said to have."""
+    """Return a number that JSON can represent, or "overflow"."""
     return "overflow" if value is not None and math.isinf(value) else value

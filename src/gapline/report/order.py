@@ -1,4 +1,4 @@
-"""The order of the arms: which are ranked, which rank each has, and why there is none."""
+"""The order of the arms: which arms are ranked, their ranks, and the reason if there are none."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from gapline.report.statements.remarks import descriptive_notes
 from gapline.statistics.means import Summary
 from gapline.statistics.ranking import rank_means
 
-# What marks a row that an integrity alarm concerns.
+# Marks a row affected by an integrity alarm.
 ALARMED = " (alarm)"
 
 
@@ -19,12 +19,11 @@ ALARMED = " (alarm)"
 class ArmOrder:
     """The arms as every output lists them: ranked ones best first, then the others of tier 1, then those of tier 2.
 
-    `compared` are the arms that ran the same instances. `ranks` are of those that have a mean, ties sharing the better
-    one; it is empty where the kernel ranks nothing, and `unrankable` says why. `others`
-    are arms of tier 1 that ran other instances, or all of them where no two ran the same, which `reason` says; by name.
-    `outside` are the kernels that are out of their envelope here: shown, nothing of them is ranked or bold. `alarmed`
-    are arms whose runs are part of an integrity alarm: their names are marked. Only a compared arm has a rank, is bold
-    or is named as ahead.
+    `compared` are the arms that ran the same instances. `ranks` has the arms with a mean, ties share the better rank;
+    it is empty if the kernel ranks no arms, and `unrankable` gives the reason. `others` are arms of tier 1 that ran
+    other instances, or all of them if no two ran the same, for the given `reason`; sorted by name. `outside` are the
+    kernels outside their envelope here, which are shown without ranks or bold print. `alarmed` are arms with runs in an
+    integrity alarm: their names are marked. Only a compared arm has a rank, is bold or is named as ahead.
     """
 
     compared: tuple[str, ...]
@@ -42,7 +41,7 @@ class ArmOrder:
         return (*self.compared, *self.others, *self.descriptive)
 
     def label(self, arm: str) -> str:
-        """Return the name of an arm as the first cell of its row, marked where an integrity alarm concerns its runs."""
+        """Return the name of an arm for the first cell of its row, marked if an integrity alarm affects its runs."""
         return f"{arm}{ALARMED}" if arm in self.alarmed else arm
 
     def tier(self, arm: str) -> int:
@@ -50,18 +49,18 @@ class ArmOrder:
         return 2 if arm in self.descriptive else 1
 
     def rank(self, arm: str) -> str:
-        """Return the rank for printing, a dash where there is none."""
+        """Return the rank as text; a dash if there is none."""
         return str(self.ranks[arm]) if arm in self.ranks else DASH
 
     def notes(self) -> list[str]:
-        """Say who is not compared, and why nothing is ranked."""
+        """Return notes on arms that are not compared, and on why no arm is ranked."""
         notes = ["(alarm): runs of this arm are part of an integrity alarm."] if self.alarmed else []
         notes += descriptive_notes(self.descriptive)
         return notes + ([sentence(self.unrankable)] if self.unrankable else [])
 
 
 def order_arms(summary: Summary, /, *, tier_two: Sequence[str] = (), alarms: Sequence[Alarm] = ()) -> ArmOrder:
-    """Order the arms of a summary by the mean of its first kernel; its reading says which are ranked.
+    """Order the arms of a summary by the mean of its first kernel; its reading decides which are ranked.
 
     `tier_two` are further arms that are described and not ranked.
 
@@ -75,7 +74,7 @@ def order_arms(summary: Summary, /, *, tier_two: Sequence[str] = (), alarms: Seq
     (('b', 'a', 'c'), {'b': 1, 'a': 2})
     """
     kernel, reading = summary.kernels[0], summary.reading
-    # Equal means are listed by name, so that the order does not depend on that of the files.
+    # Arms with equal means are sorted by name, so that the order does not depend on that of the files.
     means = dict(summary.frame.select("arm", kernel).sort(kernel, "arm", nulls_last=True).iter_rows())
     compared = tuple(arm for arm in means if reading.instance_set.ranked(arm) and arm not in tier_two)
     known = [arm for arm in compared if means[arm] is not None]

@@ -1,4 +1,4 @@
-"""A replication in words: the verdict in one sentence, and what stands around the tables."""
+"""A replication as text: the verdict in one sentence, and the texts around the tables."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from gapline.text import counted
 
 
 def shown_replication(study: Study, /) -> Replicated | None:
-    """Return what the replication of a study found, where it is of exactly the runs that the study has now."""
+    """Return the result of a study's replication, if it is of exactly the runs that the study has now."""
     found = study.replication
     return found if found is not None and found.campaign == study.campaign_digest else None
 
@@ -28,9 +28,9 @@ def replication_tables(found: Replicated, /) -> list[Table]:
 
 
 def verdict_sentence(found: Replicated, /) -> str:
-    """Say in one sentence whether the conclusions hold, and who is shown to have moved."""
+    """State in one sentence whether the conclusions hold, and which arms have significantly moved."""
     moved = listing(f"{one.arm} ({one.verdict} by {signed(one.shift).lstrip('+−')})" for one in found.moved)
-    # Who hears of a shift has to hear what may have caused it.
+    # A reader who learns of a shift must also learn what may have caused it.
     end = f"; shown to have moved: {moved}{_disturbed(found)}" if moved else ""
     short = found.planned - found.runs
     lacking = f"; {short:,} of {found.planned:,} runs are not compared" if short > 0 else ""
@@ -45,7 +45,7 @@ def _disturbed(found: Replicated) -> str:
 
 
 def _held(found: Replicated) -> str:
-    """Say what became of the differences that were told apart there: these are the conclusions."""
+    """State what became of the significant differences of the original: these are the conclusions."""
     if against := found.contradicted:
         pairs = listing(
             f"{_pair(one)} ({signed(one.old.difference)} there, {signed(one.new.difference)} here)" for one in against
@@ -85,7 +85,7 @@ def _pair(one: Conclusion) -> str:
 
 
 def rank_sentence(ranks: RankAgreement, /) -> str:
-    """Say how alike the orders of the arms are, with the counts behind it.
+    """State how similar the orders of the arms are, with the counts behind it.
 
     >>> rank_sentence(RankAgreement(arms=3, tau=1 / 3, concordant=2, discordant=1))
     'Order of 3 arms by mean score: Kendall tau-b 0.333 (2 pairs in the same order, 1 in the other, no ties).'
@@ -100,7 +100,7 @@ def rank_sentence(ranks: RankAgreement, /) -> str:
 
 
 def origin_sentence(found: Replicated, /) -> str:
-    """Say what was run again, of which package, and how many runs are compared."""
+    """State what was run again, of which package, and how many runs are compared."""
     counts = (
         f"{found.runs:,} of {found.planned:,} planned runs are compared "
         f"({found.lacking_old:,} lack there, {found.lacking_new:,} here)"
@@ -113,18 +113,18 @@ def origin_sentence(found: Replicated, /) -> str:
 
 
 def remark_lines(found: Replicated, /) -> list[str]:
-    """Return what is to be said below the tables: origin, horizons, notes and alarms, a line each."""
+    """Return the lines below the tables: origin, horizons, notes and alarms."""
     lines = [origin_sentence(found), f"Both are {found.horizons}."]
     return [*lines, *(f"note: {note}" for note in found.notes), *(f"ALARM {alarm}" for alarm in found.alarms)]
 
 
 def replication_document(found: Replicated, /) -> dict[str, Any]:
-    """Return it for JSON, the verdict in words first."""
+    """Return the replication for JSON, the verdict sentence first."""
     return {"verdict": verdict_sentence(found), "contradicted": len(found.contradicted), **msgspec.to_builtins(found)}
 
 
 def print_replication(found: Replicated, /) -> None:
-    """Print the verdict, then the tables and what stands below them."""
+    """Print the verdict, the tables, and the lines below them."""
     say_words(verdict_sentence(found))
     say_words(rank_sentence(found.ranks))
     say()
@@ -136,7 +136,7 @@ def print_replication(found: Replicated, /) -> None:
 
 
 def replication_markdown(found: Replicated, /) -> str:
-    """Return the whole of it in Markdown, the verdict first."""
+    """Return all of it in Markdown, the verdict first."""
     parts = ["### Replication\n", f"**{plain(verdict_sentence(found))}**\n", f"{plain(rank_sentence(found.ranks))}\n"]
     parts += [to_markdown(table) for table in replication_tables(found)]
     parts.append("\n".join(f"- {plain(line)}" for line in remark_lines(found)) + "\n")

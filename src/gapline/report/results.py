@@ -1,9 +1,9 @@
-"""`results.json`, the numbers of a report for machines: its format, and the reader for those who go on with them.
+"""The format of `results.json`, the numbers of a report for machines, and its reader.
 
-A version (`gapline.results/1`) is only ever added to. So a file of an older gapline has fewer fields, which are None or
-empty here, and one of a newer gapline has more, which are kept and not looked at. What would change or take away a
-field is another version, and this reader refuses it. `results.schema.json` beside this module is the same as a JSON
-Schema.
+A version (`gapline.results/1`) only gains fields. A file of an older gapline lacks some of them, which are None or
+empty here; a file of a newer gapline has more, which are kept but not interpreted. Changing or removing a field
+requires a new version, which this reader refuses. `results.schema.json` next to this module is the same format as a
+JSON Schema.
 """
 
 from pathlib import Path
@@ -22,14 +22,14 @@ from gapline.text import printable
 SCHEMA = "gapline.results/1"
 _FAMILY, _, _VERSION = SCHEMA.partition("/")
 
-# JSON has no infinity: a mean that left the range of doubles is said to have.
+# JSON has no infinity: a mean that exceeds the range of doubles is "overflow".
 Number = float | Literal["overflow"] | None
 Rows = list[dict[str, JsonValue]]
 Digest = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]+$")]
 
 
 class _Part(BaseModel):
-    # What a newer gapline adds is kept.
+    # Keep fields that a newer gapline adds.
     model_config = ConfigDict(extra="allow", frozen=True, use_attribute_docstrings=True, protected_namespaces=())
 
 
@@ -383,13 +383,13 @@ class Results(_Part):
 
 
 class _Stated(msgspec.Struct):
-    """The one field that says how the others are to be read."""
+    """The field with the version of the format."""
 
     schema: str
 
 
 def results_schema() -> dict[str, Any]:
-    """Return the JSON Schema of `results.json`; `results.schema.json` beside this module holds the same."""
+    """Return the JSON Schema of `results.json`, which is also stored in `results.schema.json` next to this module."""
     schema = Results.model_json_schema(by_alias=True)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
@@ -405,8 +405,8 @@ def read_results(path: str | Path, /) -> Results:
     Raises
     ------
     TraceError
-        When there is none, it is of a version that this gapline does not know, or it is not what its version says;
-        every place that does not fit is named.
+        If there is no such file, this gapline does not know its version, or it does not match the format of its
+        version; the message names the mismatches.
     """
     file = Path(path)
     for inside in (file / RESULTS_FILE, file / RESULTS / RESULTS_FILE):

@@ -1,4 +1,4 @@
-"""A table with its numbers and its words: every writer prints the same cells."""
+"""A table with its numbers and texts: every writer prints the same cells."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,17 +11,17 @@ from gapline.statistics.cells import TIE
 
 
 class Text(NamedTuple):
-    """What stands in one place of a table; bold where it is the best of its column."""
+    """The text of one cell; bold if it is the best of its column."""
 
     text: str
     bold: bool = False
 
 
 class Column(NamedTuple):
-    """A column head: what Markdown prints, what LaTeX prints (escaped from the same where not given), and the side.
+    """A column head: its text for Markdown, for LaTeX (by default the same, escaped), and the alignment of the column.
 
-    `spare` says how well a narrow terminal does without it: 0 it stays, the larger the sooner it goes, of equal ones
-    the last; where it is not given, words stay and numbers are 1.
+    `spare` is the order in which a narrow terminal drops columns: 0 is never dropped, larger numbers go first, and
+    among equal ones the last column. By default, columns of text stay and columns of numbers have 1.
     """
 
     head: str
@@ -31,19 +31,19 @@ class Column(NamedTuple):
 
     @property
     def expendable(self) -> int:
-        """How soon it goes; 0 where it stays."""
+        """The order in which it is dropped; 0 if never."""
         return (0 if self.text else 1) if self.spare is None else self.spare
 
 
-# Of more rows than this nobody reads a print, nor waits for LaTeX to set it: the CSV has them.
+# Larger tables are neither readable in print nor fast in LaTeX: the CSV has all rows.
 MOST_ROWS = 10_000
-# Rows under a heading, or under none.
+# Rows under a heading, or without one.
 Part = tuple[str | None, tuple[tuple[Text, ...], ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table ready to be written: `parts` are blocks of rows, each under a heading or None, `frame` all numbers."""
+    """A table ready for writing: `parts` are blocks of rows, each under a heading or None, `frame` has all numbers."""
 
     name: str
     caption: str
@@ -54,12 +54,12 @@ class Table:
 
     @property
     def rows(self) -> list[tuple[Text, ...]]:
-        """All rows, headings apart."""
+        """All rows, without headings."""
         return [row for _, rows in self.parts for row in rows]
 
 
 def shortened(table: Table, most: int = MOST_ROWS) -> Table:
-    """Return the table to be printed: the first rows where there are too many, and a note of that.
+    """Return the table to print: if it is too long, its first rows and a note.
 
     >>> table = frame_table("t", "Three", pl.DataFrame({"arm": ["a", "b", "c"]}))
     >>> shortened(table, 2).rows, shortened(table, 2).notes
@@ -87,9 +87,9 @@ Record = Mapping[str, Any]
 
 
 class Field(NamedTuple):
-    """A column, how the cell of a row is written in it, and the number by which the smallest of a part is the best.
+    """A column, the function that formats its cell of a row, and the number whose minimum in a part is the best.
 
-    That number is None where a row does not compete.
+    The number is None if a row does not compete.
     """
 
     column: Column
@@ -105,9 +105,9 @@ def field(
     may: Callable[[Record], bool] | None = None,
     turn: float = 1.0,
 ) -> Field:
-    """Return a column with one value of the row, as `form` writes it.
+    """Return a column with one value of the row, formatted by `form`.
 
-    The smallest of the rows that `may` compete is bold; with a `turn` of -1 the largest.
+    The smallest value of the rows that `may` compete is bold; with a `turn` of -1 the largest.
     """
 
     def value(row: Record) -> float | None:
@@ -119,7 +119,7 @@ def field(
 def fields(
     *names: str, form: Callable[[Any], str] = str, text: bool = False, spare: int | None = None, plain: bool = False
 ) -> list[Field]:
-    """Return columns with one value of the row each: `final gap` is `final_gap`.
+    """Return columns with one value of the row each: `final gap` is the key `final_gap`.
 
     LaTeX prints their heads with a capital, unless `plain`.
     """
@@ -135,7 +135,7 @@ def field_table(
     frame: pl.DataFrame,
     notes: Iterable[str] = (),
 ) -> Table:
-    """Return the rows of each part written field by field, the best of a part in bold."""
+    """Return a table with the rows of each part, formatted by field, and the best of a part in bold."""
     written = []
     for heading, rows in parts:
         columns: list[list[Text | str]] = [[one.write(row) for row in rows] for one in fields]
@@ -147,7 +147,7 @@ def field_table(
 
 
 def part(heading: str | None, rows: Iterable[Sequence[Text | str]]) -> Part:
-    """Return rows under a heading; a plain string is a cell that is not bold."""
+    """Return rows under a heading; a plain string becomes a cell that is not bold."""
     return heading, tuple(tuple(Text(c) if isinstance(c, str) else c for c in row) for row in rows)
 
 
@@ -162,7 +162,7 @@ def smallest(values: Sequence[float | None]) -> list[bool]:
     >>> smallest([0.2, None, 0.1, 0.1])
     [False, False, True, True]
     """
-    # What prints alike is marked alike: a difference of rounding makes no winner.
+    # Values that print alike are marked alike: a rounding difference makes no winner.
     limit = min((value for value in values if value is not None), default=0.0) + TIE
     return [value is not None and value <= limit for value in values]
 
@@ -170,13 +170,13 @@ def smallest(values: Sequence[float | None]) -> list[bool]:
 def frame_table(
     name: str, caption: str, frame: pl.DataFrame, *, text: Sequence[str] = ("arm",), notes: Sequence[str] = ()
 ) -> Table:
-    """Return a frame as it is: `text` columns flush left, scores with five decimals, counts with their commas.
+    """Return a frame as a table: `text` columns flush left, scores with five decimals, counts with commas.
 
     >>> table = frame_table("t", "Two", pl.DataFrame({"arm": ["a"], "runs": [1200], "score": [0.5]}))
     >>> [cell.text for cell in table.rows[0]]
     ['a', '1,200', '0.50000']
     """
-    # A column of reasons says something only where something is missing.
+    # A column of reasons is only useful if something is missing.
     kept = [n for n in frame.columns if not (n == "reason" and frame[n].null_count() == frame.height)]
     return Table(
         name=name,
@@ -191,14 +191,14 @@ def frame_table(
 def text_table(
     name: str, caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, text: int, notes: Sequence[str]
 ) -> Table:
-    """Return rows of text as a table, the first `text` columns flush left; the CSV has the same words."""
+    """Return rows of text as a table, the first `text` columns flush left; the CSV has the same texts."""
     return word_table(name, caption, [Column(head, text=k < text) for k, head in enumerate(header)], rows, notes=notes)
 
 
 def word_table(
     name: str, caption: str, columns: Sequence[Column], rows: Iterable[Sequence[str]], *, notes: Sequence[str] = ()
 ) -> Table:
-    """Return rows of text under columns of any kind; the CSV has the same words."""
+    """Return rows of text under any columns; the CSV has the same texts."""
     listed = [list(row) for row in rows]
     return Table(
         name=name,
@@ -211,7 +211,7 @@ def word_table(
 
 
 def _value(value: Any) -> str:
-    # Before int: in Python a bool is one.
+    # Test this before int, since a bool is an int in Python.
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value is None or isinstance(value, float):

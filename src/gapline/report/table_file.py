@@ -1,4 +1,4 @@
-"""Tables as a file whose name says the format: .csv, .md, .tex, .json or .txt."""
+"""Write tables as a file in the format of its name: .csv, .md, .tex, .json or .txt."""
 
 import json
 from collections import Counter
@@ -21,7 +21,7 @@ FORMS = ("csv", "md", "tex", "json", "txt")
 
 
 def form_of(path: Path) -> str:
-    """Return the format that a name asks for; a name that asks for none of ours is refused.
+    """Return the format for a file name; refuse a name without a known format.
 
     >>> form_of(Path("scores.CSV"))
     'csv'
@@ -33,7 +33,7 @@ def form_of(path: Path) -> str:
 
 
 def write_tables(tables: Sequence[Table], path: Path, document: Any) -> None:
-    """Write tables to a file: CSV has the numbers of one table in full, JSON the `document` that `--json` prints."""
+    """Write tables to a file: CSV has all numbers of one table, JSON the `document` that `--json` prints."""
     refuse_no_file(path)
     form = form_of(path)
     if form == "csv":
@@ -47,7 +47,7 @@ def write_tables(tables: Sequence[Table], path: Path, document: Any) -> None:
 
 
 def joined(tables: Sequence[Table]) -> pl.DataFrame:
-    """Return the numbers of one table, or of one under several readings with a column that names each."""
+    """Return the numbers of one table, or of one table under several readings with a column for the reading."""
     names = list(dict.fromkeys(table.name for table in tables))
     if len(names) != 1:
         raise UsageError(
@@ -56,7 +56,7 @@ def joined(tables: Sequence[Table]) -> pl.DataFrame:
         )
     if len(tables) == 1:
         return tables[0].frame
-    # Their first note is the reading, which is all that tells them apart.
+    # The first note is the reading, the only difference between them.
     frames = [
         table.frame.select(pl.lit(table.notes[0] if table.notes else "").alias("reading"), pl.all()) for table in tables
     ]
@@ -64,7 +64,7 @@ def joined(tables: Sequence[Table]) -> pl.DataFrame:
 
 
 def _with_labels(tables: Sequence[Table]) -> Iterator[Table]:
-    """Give tables of one name, under several readings, names of their own: of labels and captions there is one each."""
+    """Give tables with the same name, under several readings, distinct names for labels and captions."""
     seen: Counter[str] = Counter()
     for table in tables:
         seen[table.name] += 1

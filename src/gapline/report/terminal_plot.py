@@ -1,4 +1,4 @@
-"""Step curves on a terminal: braille dots in colours, two by four in each character, or a letter for each curve."""
+"""Step curves on a terminal: coloured braille dots, two by four in each character, or one letter per curve."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -14,12 +14,12 @@ from gapline.terminal import console, width, wrapped
 from gapline.text import printable
 
 Floats = NDArray[np.float64]
-# The bit of each dot of a braille letter, by row and column; the last row came later to the standard.
+# The bit of each dot of a braille character, by row and column; Unicode added the last row later.
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 
 
 class StepCurve(NamedTuple):
-    """A named right-continuous step curve; each value holds to the next time, the last to the end of the plot."""
+    """A named right-continuous step curve; each value holds until the next time, the last until the end of the plot."""
 
     name: str
     time: Floats
@@ -42,12 +42,12 @@ def plot_steps(
     arms: Sequence[str] = (),
     room: int | None = None,
 ) -> str:
-    """Draw curves from time 0 to `end`; returns lines of text, with rich markup for colours where asked for.
+    """Draw curves from time 0 to `end`; returns lines of text, with rich markup for colours if requested.
 
-    With a `start`, time is logarithmic from there on (`scoring/moments.py`), and the axis says so. With `letters` each
-    curve is drawn in one of its own: there, of curves in one place the last is seen. Colours and letters are those of
-    the curves' places among `arms`, all of the study. `room` is how wide all of it may be, in place of the `width` of
-    the plot alone.
+    With a `start`, time is logarithmic from there on (`scoring/moments.py`), and the axis says so. With `letters`, each
+    curve has its own letter; where curves coincide, the last one is visible. Colours and letters follow from the
+    curves' positions among `arms`, all arms of the study. `room` limits the width of the whole plot, instead of the
+    `width` of its inner part.
 
     >>> curve = StepCurve("a", np.array([0.0, 5.0]), np.array([1.0, 0.0]))
     >>> print(plot_steps([curve], end=10.0, title="gap", width=8, height=2))
@@ -70,7 +70,7 @@ def plot_steps(
     values = np.concatenate([curve.value for curve in curves])
     bottom = float(values.min()) if low is None else low
     top = float(values.max()) if high is None else high
-    # A flat curve has no height to divide by: it is drawn in the middle.
+    # A flat curve has no height to divide by: draw it in the middle.
     if top <= bottom:
         top, bottom = top + 0.5, bottom - 0.5
     labels = {0: f"{top:.2f}", height - 1: f"{bottom:.2f}"}
@@ -81,18 +81,18 @@ def plot_steps(
         width = max(8, room - margin - 2)
     cells = np.zeros((height, width), np.int64)
     owner = np.full((height, width), -1)
-    # A letter fills its place; dots are two beside and four below each other.
+    # A letter fills its character; dots are two by four in each.
     across, down = (1, 1) if letters else (2, 4)
     columns = axis_moments(start, end, across * width)
     for number, curve in enumerate(curves):
         # From the right: at the time of a step the new value holds.
         at = curve.value[np.clip(np.searchsorted(curve.time, columns, side="right") - 1, 0, None)]
         rows = np.rint((top - np.clip(at, bottom, top)) / (top - bottom) * (down * height - 1)).astype(int)
-        # A curve that begins late has no value before: nothing is drawn there.
+        # A curve that begins late has no earlier value: draw nothing there.
         begin = int(np.searchsorted(columns, curve.time[0]))
         previous = rows[min(begin, len(rows) - 1)]
         for column, row in enumerate(rows[begin:], begin):
-            # A step is drawn as a vertical line, so that the curve does not fall apart.
+            # Draw a step as a vertical line, so that the curve is connected.
             for dot in range(min(previous, row), max(previous, row) + 1):
                 cells[dot // down, column // across] |= DOTS[dot % down][column % across]
                 owner[dot // down, column // across] = number
@@ -120,7 +120,7 @@ def _marked(text: str, look: Look, colour: bool) -> str:
 
 
 def _legend(names: Sequence[str], looks: Sequence[Look], room: int, colour: bool, letters: bool) -> list[str]:
-    """Return the names behind their marks, as many on a line as fit; long ones are shortened, and written out below."""
+    """Return the names after their marks, as many per line as fit; shortened names are written in full below."""
     from rich.markup import escape
 
     shown = short_names(names, max(8, room - 8))
@@ -138,10 +138,10 @@ def _legend(names: Sequence[str], looks: Sequence[Look], room: int, colour: bool
 
 
 def print_plot(curves: Sequence[StepCurve], *, arms: Sequence[str] = (), **axis: Any) -> None:
-    """Plot curves as wide as the terminal: in colours where there are some and they tell the curves apart."""
+    """Plot curves as wide as the terminal: in colours, if it has them and they distinguish the curves."""
     out = console()
     colour = out.color_system is not None and not out.no_color
-    # Colours that repeat need a letter beside them.
+    # If colours repeat, letters are needed too.
     inks = {look.ink for look in looks_of([curve.name for curve in curves], arms).values()}
     letters = not colour or len(inks) < len(curves)
     text = plot_steps(curves, colour=colour, letters=letters, arms=arms, room=width(), **axis)
@@ -150,7 +150,7 @@ def print_plot(curves: Sequence[StepCurve], *, arms: Sequence[str] = (), **axis:
 
 
 def print_caption(text: str) -> None:
-    """Print what stands below plots, in small print."""
+    """Print a caption below plots, in small print."""
     out = console()
     for line in wrapped(printable(text), width(), hang="  "):
         out.print(line, style="dim", markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`write_report`: everything people look at and paste into their paper, in one directory."""
+"""`write_report`: all outputs for readers and for papers, in one directory."""
 
 import json
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ from gapline.study.analyse import Analysis, analyse
 
 PAGE = "report.html"
 TEXTS = ("macros.tex", "methods.md", "methods.tex")
-# What a reader of the page can switch to.
+# The kernels that a reader of the page can select.
 SHOWN_KERNELS = (*PAPER_KERNELS, "raw")
 
 
@@ -59,24 +59,24 @@ def write_report(
     Parameters
     ----------
     study
-        What `gapline.open_study` returns.
+        A study returned by `gapline.open_study`.
     formats
-        Of the figures: any of svg, png, pdf.
+        Formats of the figures: any of svg, png, pdf.
     log_time
-        Draw the curves and the horizon sweep on logarithmic time, with which the page opens too.
+        Draw the curves and the horizon sweep on logarithmic time, and open the page with it.
     canvas
-        How the figures are drawn: their width, their letters, with or without title and caption, in colour or grey.
+        How the figures are drawn: width, font size, with or without title and caption, in colour or grey.
 
-    The same study gives the same bytes, PDF apart, whose digest `results.json` therefore does not have. Every file
-    appears as a whole or not at all; `results.json`, which lists the others, comes last. Figures and tables that an
-    earlier report in the directory listed and this one does not write are removed.
+    The same study gives the same bytes, except for PDF, whose digests are therefore not in `results.json`. Every file
+    is written atomically; `results.json`, which lists the others, comes last. Figures and tables that an earlier report
+    in the directory listed and this one does not write are removed.
     """
     if unknown := [name for name in formats if name not in FILE_FORMATS]:
         raise UsageError(f"formats: expected {', '.join(FILE_FORMATS)}, got {', '.join(unknown)}")
     folder = Path(directory)
     check_report_folder(folder)
     study = for_report(expect(study, Study, "write_report"))
-    # While nothing else is held: to bundle what the page draws with takes a hundred megabytes for a moment.
+    # First, while memory is free: bundling the drawing libraries of the page briefly takes a hundred megabytes.
     vega_bundle()
     analysis, said = analyse(study), make_statements(study)
     head = heading(study)
@@ -108,14 +108,14 @@ def write_report(
     names = {path: path.relative_to(folder).as_posix() for path in sorted(written)}
     document["files"] = {name: file_digest(path) for path, name in names.items() if path.suffix != ".pdf"}
     document["derived"] = [name for path, name in names.items() if path.suffix == ".pdf"]
-    # After everything was written and before the list is replaced: it is the old list that says what was ours.
+    # After all files are written and before the list is replaced: the old list tells which files a report wrote.
     remove_stale(folder, written)
     write_file(folder / RESULTS_FILE, json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
     return folder
 
 
 def check_report_folder(folder: Path) -> None:
-    """Refuse a folder in which a report cannot be written; files of others in it stay as they are."""
+    """Refuse a folder into which a report cannot be written; other files in it stay unchanged."""
     for name in ("", "figures", "tables"):
         check_directory(folder / name)
     for name in (PAGE, *TEXTS, RESULTS_FILE):
@@ -123,14 +123,14 @@ def check_report_folder(folder: Path) -> None:
 
 
 def library_versions() -> dict[str, str]:
-    """Return the versions of what decides the bytes of a report."""
+    """Return the versions of the libraries that determine the bytes of a report."""
     names = ("numpy", "polars", "altair", "vl-convert-python")
     return {"gapline": VERSION} | {name: package_version(name) or "missing" for name in names}
 
 
 def remove_stale(folder: Path, written: list[Path]) -> list[Path]:
-    """Remove figures and tables that an earlier report listed and this one did not write; nothing else is touched."""
-    # A PNG of last week beside an SVG of today would be pasted into a paper as if they belonged together.
+    """Remove figures and tables that an earlier report listed and this one did not write; other files stay."""
+    # Old and new figures next to each other could end up in one paper as if they belonged together.
     try:
         before = json.loads(read_regular(folder / RESULTS_FILE))
         listed = [*before["files"], *before.get("derived", [])]
@@ -140,7 +140,7 @@ def remove_stale(folder: Path, written: list[Path]) -> list[Path]:
     stale = []
     for name in listed:
         parts = str(name).split("/")
-        # Only names that a report itself can have written: a list that somebody edited removes nothing elsewhere.
+        # Only names that a report can have written: an edited list must not remove other files.
         ours = len(parts) == 2 and parts[0] in ("figures", "tables") and parts[1] not in ("", ".", "..")
         if ours and name not in kept and (folder / name).is_file():
             (folder / name).unlink()
@@ -149,8 +149,8 @@ def remove_stale(folder: Path, written: list[Path]) -> list[Path]:
 
 
 def for_report(study: Study) -> Study:
-    """Return the study as a report shows it: under every kernel and both policies, the declared ones first."""
-    # The declared kernel stays first: it is the one that ranks. Objectives of any sign have Berthold's gap alone.
+    """Return the study as in a report: under every kernel and both policies, the declared ones first."""
+    # The declared kernel stays first, since it ranks. For objectives of any sign, only Berthold's gap exists.
     shown = () if study.envelopes.scale.signed else SHOWN_KERNELS
     kernels = (*study.kernels, *(kernel for kernel in shown if kernel not in study.kernels))
     return replace(study, kernels=kernels, references=study.both)
@@ -159,7 +159,7 @@ def for_report(study: Study) -> Study:
 def write_figures(
     charts: dict[str, Any], folder: Path, formats: tuple[str, ...], *, canvas: Canvas, provenance: Sequence[str]
 ) -> tuple[list[Path], dict[str, str]]:
-    """Write every chart in every format with its words beside it; returns the files, and the caption of each figure."""
+    """Write every chart in every format with its texts; return the files, and the caption of each figure."""
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     captions: dict[str, str] = {}
@@ -168,7 +168,7 @@ def write_figures(
         paths = [folder / f"{name}.{form}" for form in formats]
         about = write_drawing(style(chart), *paths, canvas=canvas, provenance=provenance)
         captions[name] = " ".join(f"{one.title}. {one.caption}" for one in about.words)
-        # Without a picture there is nothing that the words could stand beside.
+        # Without a drawing, its texts are not written either.
         if paths:
             paths.append(folder / f"{name}.txt")
             write_file(paths[-1], about.text())
@@ -177,7 +177,7 @@ def write_figures(
 
 
 def write_tables(tables: list[Table], folder: Path, head: list[str]) -> list[Path]:
-    """Write every table as Markdown, CSV and LaTeX; of a very long one, the CSV alone has every row."""
+    """Write every table as Markdown, CSV and LaTeX; for a very long one, only the CSV has every row."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for table in tables:
@@ -194,12 +194,12 @@ def write_tables(tables: list[Table], folder: Path, head: list[str]) -> list[Pat
 
 
 def results_document(study: Study, analysis: Analysis, said: Statements) -> dict[str, Any]:
-    """Return the numbers of the report for machines."""
+    """Return the numbers of the report for `results.json`."""
     facts, order = said.facts, said.order
     readings = []
     for scores in study.scores:
         summary = summarise(scores, weighting=study.weighting)
-        # Each reference has an order of its own; the headline is of the first.
+        # Each reference has its own order; the headline is that of the first.
         placed = order_arms(summary)
         readings.append(score_document(scores, summary, per_run=False, order=placed))
     tested = None if study.contrasts is None else compared_rows(study.contrasts, order.descriptive)

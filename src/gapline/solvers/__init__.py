@@ -1,4 +1,4 @@
-"""Solvers as child processes: which command line runs an arm, and what is missing for it.
+"""Solvers as child processes: the command line that runs an arm, and what is missing for it.
 
 A solver prints one JSON object per line on its standard output, flushed at once::
 
@@ -6,11 +6,11 @@ A solver prints one JSON object per line on its standard output, flushed at once
     {"objective": 1234.5, "solution": [[1, 2], [3]]}
     {"objective": 1200.0, "solution": [[1, 3], [2]], "time": 0.7, "bound": 900.0}
 
-The first line says who it is, and with `"model": "mean travel times"` that it solves a simplified model. Each later
-line is a candidate: what the solver believes the objective to be and a solution that the checker can read; `time`
-(the solver's own seconds) and `bound` (a dual bound) may be added. The host stamps the line when it arrives. Any
-program in any language that does this is a solver: see `solver = "command"`. In Python, `run_adapter` with `announce`
-and `emit` does the printing; `gapline.testing.AdapterSuite` tests an adapter.
+The first line names the solver and its version, and with `"model": "mean travel times"` states that it solves a
+simplified model. Each later line is a candidate: the objective according to the solver, and a solution that the checker
+can read; `time` (the solver's own seconds) and `bound` (a dual bound) may be added. The host stamps the line when it
+arrives. Any program in any language that does this is a solver: see `solver = "command"`. In Python, `run_adapter` with
+`announce` and `emit` does the printing; `gapline.testing.AdapterSuite` tests an adapter.
 """
 
 from importlib import import_module
@@ -38,7 +38,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Adapters load this package in the solver's own time: the contract and its libraries are not for them.
+    # Adapters import this package within the solver's time: do not load the contract and its libraries for them.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module("gapline.solvers.catalogue"), name)

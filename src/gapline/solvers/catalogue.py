@@ -1,4 +1,4 @@
-"""The adapters that ship with gapline, those that other packages bring, and the command line that starts each."""
+"""The adapters of gapline, those of other packages, and the command line that starts each."""
 
 import contextlib
 import json
@@ -19,21 +19,21 @@ from gapline.errors import EnvironmentLacksError, GaplineError, closest
 from gapline.solvers.jdk import jdk_lack
 from gapline.solvers.simplified_models import exact_model, optional_slices_name, sliced_model_name, static_model_name
 
-# Runs start in the study directory. Without -P a file `pyvrp.py` there would be imported in the place of the package.
+# Runs start in the study directory: without -P, a file `pyvrp.py` there would be imported instead of the package.
 PYTHON = (sys.executable, "-P")
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What one setting of an arm may be: one of some words or numbers, or a number from a least one upwards."""
+    """The valid values of one setting of an arm: one of some words or numbers, or a number with a lower limit."""
 
     kind: tuple[type, ...] = (int,)
     among: tuple[str | int, ...] = ()
     least: float = 1
 
     def mistake(self, value: object) -> str:
-        """Say what is wrong with a value, or nothing."""
-        # A bool is an int in Python; `iterations = true` is a mistake all the same.
+        """Return what is wrong with a value, or an empty text."""
+        # A bool is an int in Python, but `iterations = true` is a mistake.
         if isinstance(value, bool) or not isinstance(value, self.kind):
             return f"expected {' or '.join(kind.__name__ for kind in self.kind)}, got {value!r}"
         if self.among and value not in self.among:
@@ -45,9 +45,9 @@ class Option:
         return ""
 
 
-# Options and instance file in; out comes what is solved in place of the instance, or nothing.
+# Takes options and instance file; returns the name of the simplified model, or an empty text.
 Model = Callable[[Mapping[str, object], Path], str]
-# Options and study directory in, what is missing out.
+# Takes options and study directory; returns what is missing.
 Lacks = Callable[[Mapping[str, object], Path], str | None]
 
 
@@ -59,10 +59,11 @@ def _nothing(_options: Mapping[str, object], _study: Path) -> str | None:
 class Adapter:
     """A child program that drives one solver: `python -m MODULE`, which reads its task as `solvers.protocol` does.
 
-    `package` is what it imports, `extra` the extra of gapline that brings it (none for an adapter of another package),
-    and `lacks` says in a few words what else is missing, given the options and the study directory. `model` names the
-    simplified problem that it solves in place of an instance, such as "mean travel times", or nothing. A package offers
-    one under the name that contracts use, through the entry point group `gapline.solvers`.
+    `package` is the package that it imports, `extra` the extra of gapline that installs it (none for an adapter of
+    another package), and `lacks` returns what else is missing, given the options and the study directory. `model`
+    returns the name of the simplified problem that it solves instead of an instance, such as "mean travel times", or an
+    empty text. A package registers an adapter under its name in contracts through the entry point group
+    `gapline.solvers`.
     """
 
     module: str
@@ -104,7 +105,7 @@ _OURS: dict[str, tuple[Any, ...]] = {
         "hexaly", "hexaly", _SLICES | _STEPS, "hexaly",
         lambda _options, _study: import_module("gapline.solvers.hexaly").licence_lack(), optional_slices_name,
     ),
-    # Its jars are the user's; what the package brings is the reading of instances.
+    # The user provides the jars; this package only reads the instances.
     "jsprit": (
         "jsprit", "vrplib", {"jar": Option((list,))} | _STATIC, "routing",
         lambda options, study: import_module("gapline.solvers.jsprit").setup_lack(options, study), static_model_name,
@@ -117,8 +118,8 @@ ADAPTERS = {name: Adapter(f"gapline.solvers.{module}", *facts) for name, (module
 
 
 def find_adapter(name: str) -> Adapter:
-    """Return the adapter of a solver: ours, or the one that an installed package offers under that name."""
-    # Ours first: an installed package must not silently take the place of a solver that contracts name.
+    """Return the adapter of a solver: ours, or one that an installed package registers under that name."""
+    # Ours first: an installed package must not silently replace a solver that contracts name.
     if name in ADAPTERS:
         return ADAPTERS[name]
     for point in entry_points(group=SOLVER_ENTRY_POINTS, name=name):
@@ -154,7 +155,7 @@ def command_line(arm: Arm, instance_path: str | Path, *, seed: int, horizon: flo
 
 
 def check_setup(arm: Arm, study: Path = Path()) -> str | None:
-    """Return one line on what an arm of a study directory lacks to run here, or None when it is ready."""
+    """Return one line on what an arm of a study directory lacks to run here; None if nothing is missing."""
     try:
         lacking = _program_lack(arm) if arm.solver == "command" else _adapter_lack(arm, study)
     except GaplineError as error:
@@ -184,7 +185,7 @@ def arms_lack(arms: Iterable[Arm], study: Path = Path()) -> list[str]:
 
 
 def solver_identity(arm: Arm) -> str:
-    """Name what an arm runs: the package that its adapter drives, with the version that is installed here.
+    """Return what an arm runs: the package of its adapter, with the version that is installed here.
 
     >>> solver_identity(Arm(name="mine", solver="command", command=["./mine", "{instance}"]))
     'command ./mine {instance}'
@@ -196,7 +197,7 @@ def solver_identity(arm: Arm) -> str:
 
 
 def model_of(arm: Arm, path: str | Path) -> str:
-    """Name what an arm solves in place of an instance: as its contract states, else as its adapter does.
+    """Return the model that an arm solves instead of an instance: as its contract or else its adapter states.
 
     >>> model_of(Arm(name="a", solver="pyvrp"), "a.vrp.json"), model_of(Arm(name="a", solver="pyvrp"), "a.vrp")
     ('mean travel times', '')
@@ -209,10 +210,10 @@ def model_of(arm: Arm, path: str | Path) -> str:
 
 
 def simplified_arms(contract: Contract) -> dict[str, str]:
-    """Return the arms of a contract that solve a simplified model of some instance, and which, before any is run."""
+    """Return the arms of a contract that solve a simplified model of some instance, with the models, before any run."""
     found: dict[str, dict[str, None]] = {}
     for arm in contract.arms:
-        # An adapter that is not installed here says nothing; the runs say it then.
+        # For an adapter that is not installed here, the model is only known from its runs.
         with contextlib.suppress(EnvironmentLacksError):
             for instance in contract.instances:
                 if chosen(arm, instance) and (model := model_of(arm, instance.path)) not in ("", EXACT_MODEL):
@@ -221,7 +222,7 @@ def simplified_arms(contract: Contract) -> dict[str, str]:
 
 
 def program_files(arm: Arm, study: Path) -> list[Path]:
-    """Return the files that a contract names for an arm: its program, and scripts, jars and the like of the study."""
+    """Return the files that a contract names for an arm: its program, scripts, jars and other files of the study."""
     named = [
         *arm.command,
         *(one for value in arm.options.values() for one in (value if isinstance(value, list) else [value])),
@@ -254,5 +255,5 @@ def _option_mistake(adapter: Adapter, arm: Arm) -> str:
 
 
 def _fill(argument: str, values: Mapping[str, str]) -> str:
-    # In one pass: a path that itself holds "{seed}" stays as it is.
+    # In one pass, so that a path that contains "{seed}" stays unchanged.
     return re.sub(r"\{(" + "|".join(values) + r")\}", lambda found: values[found[1]], argument)

@@ -2,9 +2,9 @@
 
 Options: iterations (conflicts).
 
-CP-SAT computes in whole numbers: decimal rows and objectives are multiplied by a power of ten. Where none up to 10^9
-makes them whole, or a variable is continuous or without bounds, the adapter says so and solves no other problem
-instead. A solution holds variables by name, those without one by index, like "#3".
+CP-SAT computes in integers: decimal rows and objectives are multiplied by a power of ten. If no power up to 10^9 makes
+them integers, or a variable is continuous or unbounded, the adapter reports it and does not solve a different problem
+instead. A solution contains variables by name, unnamed ones by index, like "#3".
 """
 
 import gzip
@@ -23,7 +23,7 @@ MOST_DIGITS = 9
 
 
 class Stated(NamedTuple):
-    """A model of CP-SAT, its variables, and how its objective becomes the file's: (value + offset) / scale."""
+    """A model of CP-SAT, its variables, and how to convert its objective to the file's: (value + offset) / scale."""
 
     model: Any
     variables: dict[str, Any]
@@ -32,7 +32,7 @@ class Stated(NamedTuple):
 
 
 def solve(task: Task) -> None:
-    """Stream the solutions of CP-SAT, and its bound whenever it improves."""
+    """Print each solution of CP-SAT, and each better bound."""
     from ortools.sat.python import cp_model
 
     announce("cpsat", version("ortools"))
@@ -58,7 +58,7 @@ def solve(task: Task) -> None:
     solver = cp_model.CpSolver()
     solver.best_bound_callback = lambda bound: best.print(in_file_units(bound))
     solver.parameters.random_seed = task.seed % 2**31
-    # With one worker the seed would decide next to nothing.
+    # With one worker the seed would otherwise have almost no effect.
     solver.parameters.permute_variable_randomly = True
     solver.parameters.permute_presolve_constraint_order = True
     solver.parameters.num_workers = task.threads
@@ -90,7 +90,7 @@ def read_own(path: Path) -> Stated:
 
 
 def read_program(path: Path) -> Stated:
-    """State a program of bounded integers from an MPS or LP file, compressed or not."""
+    """Build the model of a program of bounded integers from an MPS or LP file, compressed or not."""
     from ortools.linear_solver.python import model_builder
     from ortools.sat.python import cp_model
 
@@ -114,7 +114,7 @@ def read_program(path: Path) -> Stated:
         indices = helper.constraint_var_indices(row.index)
         coefficients = list(helper.constraint_coefficients(row.index))
         scale = whole_scale(coefficients, f"{path}: row {row.name}")
-        # Whole sums: a side that lies between two of them can be tightened.
+        # Sums are integers: a side between two of them can be tightened.
         low, high = scale_side(row.lower_bound, scale, up=True), scale_side(row.upper_bound, scale, up=False)
         total = cp_model.LinearExpr.weighted_sum(
             [variables[index] for index in indices], [int(Decimal(repr(one)) * scale) for one in coefficients]
@@ -132,12 +132,12 @@ def read_program(path: Path) -> Stated:
 
 
 def whole_scale(numbers: Sequence[float], where: str) -> int:
-    """Return the power of ten that makes all numbers whole.
+    """Return the power of ten that makes all numbers integers.
 
     >>> whole_scale([1.0, 0.25, 3.5], "here")
     100
     """
-    # By the decimals as written: 0.1 is one digit, though its binary value has dozens.
+    # Count the decimals as written: 0.1 has one digit, although its binary value has dozens.
     digits = max((-exponent(number) for number in numbers), default=0)
     if digits > MOST_DIGITS:
         raise UsageError(f"{where}: CP-SAT needs decimals of up to {MOST_DIGITS} digits, got {digits}")
@@ -145,7 +145,7 @@ def whole_scale(numbers: Sequence[float], where: str) -> int:
 
 
 def exponent(number: float) -> int:
-    """Return the power of ten of the last digit of a number.
+    """Return the power of ten of the last nonzero digit of a number.
 
     >>> exponent(0.25), exponent(1200.0), exponent(0.0)
     (-2, 2, 0)
@@ -155,8 +155,8 @@ def exponent(number: float) -> int:
 
 
 def scale_side(side: float, scale: int, *, up: bool) -> int:
-    """Return a side of a row in whole units, rounded to the inside; an infinite one as the largest number there is."""
-    # Larger sums than CP-SAT can hold mean no side at all.
+    """Return a side of a row in integer units, rounded inwards; an infinite one as the largest number of CP-SAT."""
+    # CP-SAT cannot represent larger sums: such a side does not bind.
     if abs(side) >= 2**62 / scale:
         return -(2**62) if side < 0 else 2**62
     exact = Decimal(repr(side)) * scale
@@ -164,7 +164,7 @@ def scale_side(side: float, scale: int, *, up: bool) -> int:
 
 
 def _text_of(path: Path) -> str | None:
-    """Return a binary model as text, which is all that the model's own class can parse."""
+    """Return a binary model as text, the only format that the model's own class can parse."""
     from google.protobuf import message, text_format  # type: ignore[import-untyped]
     from ortools.sat import cp_model_pb2
 

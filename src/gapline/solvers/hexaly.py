@@ -3,8 +3,8 @@
 Options: slices (1, 5, 24, 96; the true functions when left out), iterations.
 
 The model has one list of customers per vehicle; loads, windows and durations are external functions in Python, the same
-for both tiers but for the travel times. Hexaly calls back every whole second: candidates between two calls are not
-seen. Its limit on time is whole seconds too, rounded down.
+for both tiers except for the travel times. Hexaly calls back once per second: candidates between two calls are not
+seen. Its time limit is in whole seconds too, rounded down.
 """
 
 import subprocess
@@ -18,12 +18,12 @@ from gapline.solvers.route_clock import RouteClock, read_clock
 from gapline.solvers.simplified_models import optional_slices_name
 from gapline.solvers.static_model import load_day
 
-# Lateness below this is rounding, which the checker judges.
+# Smaller lateness is rounding; the checker decides.
 ROUNDING = 1e-9
 
 
 def solve(task: Task) -> None:
-    """Stream the best solution of every second in which there is a better one."""
+    """Print the best solution of each second, if it is better than the last."""
     hexaly = import_module("hexaly.optimizer")
     announce("hexaly", model=optional_slices_name(task.options, task.instance))
     clock = read_clock(load_day(task.instance), task.options.get("slices"))
@@ -58,12 +58,12 @@ def solve(task: Task) -> None:
 
         optimizer.add_callback(hexaly.HxCallbackType.TIME_TICKED, print_better)
         optimizer.solve()
-        # The last second has no tick of its own.
+        # There is no tick in the last second.
         print_better(optimizer)
 
 
 def state_problem(model: Any, clock: RouteClock) -> tuple[list[Any], Any]:
-    """State the problem and return the lists of customers, numbered from 0, and the total duration."""
+    """State the problem; return the lists of customers, numbered from 0, and the total duration."""
 
     def route_of(arguments: Any) -> list[int]:
         return [customer + 1 for customer in arguments.get_collection_value(0)]
@@ -81,7 +81,7 @@ def state_problem(model: Any, clock: RouteClock) -> tuple[list[Any], Any]:
 
 
 def licence_lack() -> str | None:
-    """Say that Hexaly does not start here, by starting it: it alone knows where its licence may be."""
+    """Report whether Hexaly fails to start here, by starting it: only Hexaly knows where its licence may be."""
     code = "from hexaly.optimizer import HexalyOptimizer\nwith HexalyOptimizer(): pass"
     try:
         done = subprocess.run(

@@ -11,7 +11,7 @@ from gapline.solvers.protocol import BestBound, Task, announce, emit, emit_claim
 
 
 def solve(task: Task) -> None:
-    """Stream the improving solutions of HiGHS, and its bound whenever it logs a new one."""
+    """Print the improving solutions of HiGHS, and each new bound that it logs."""
     import highspy
 
     announce("highs", version("highspy"))
@@ -48,11 +48,11 @@ def solve(task: Task) -> None:
     highs.run()
     facts = highs.getInfo()
     if any(whole):
-        # Without integers there is no tree, and what stands in this field is no bound.
+        # Without integers there is no tree, and the value of this field is no bound.
         best.print(facts.mip_dual_bound)
     feasible = facts.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
     if feasible and facts.objective_function_value not in found:
-        # A program without integers, or one that ended outside the tree, calls nobody back.
+        # HiGHS calls no callback for a program without integers, or one that ended outside the tree.
         emit(facts.objective_function_value, named_values(names, highs.getSolution().col_value, whole))
     proven = {highspy.HighsModelStatus.kOptimal: "optimal", highspy.HighsModelStatus.kInfeasible: "infeasible"}
     if (claim := proven.get(highs.getModelStatus())) is not None:

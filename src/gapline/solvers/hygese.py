@@ -1,7 +1,7 @@
 """HGS-CVRP through hygese, on CVRP; its last solution only.
 
-Options: iterations (without improvement). HGS counts CPU seconds: on a core that it shares with other work it ends
-after the horizon, and its only candidate is late. Run it pinned, on a quiet machine.
+Options: iterations (without improvement). HGS counts CPU seconds: on a core shared with other work it ends after the
+horizon, and its only candidate is late. Run it pinned, on an idle machine.
 """
 
 from importlib import import_module
@@ -29,7 +29,7 @@ def solve(task: Task) -> None:
     if instance.vehicles is not None:
         data["num_vehicles"] = instance.vehicles
     if instance.coordinates and min(map(min, instance.coordinates)) >= 0:
-        # Only to find routes that are near each other; distances are the matrix.
+        # Coordinates only serve to find routes near each other; distances come from the matrix.
         data["x_coordinates"], data["y_coordinates"] = zip(*instance.coordinates, strict=True)
     iterations = task.iterations()
     limit = {"timeLimit": task.last_word()} if iterations is None else {"nbIter": iterations}

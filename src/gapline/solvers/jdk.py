@@ -1,4 +1,4 @@
-"""Whether there is a Java that solvers on the JVM can run on."""
+"""Find a Java for the solvers on the JVM."""
 
 import os
 import re
@@ -10,7 +10,7 @@ OLDEST = 17
 
 
 def find_java() -> str | None:
-    """Return the program of JAVA_HOME, or the one on the path, or None."""
+    """Return the java program of JAVA_HOME, or the one on the path, or None."""
     home = os.environ.get("JAVA_HOME")
     if home:
         return shutil.which(str(Path(home) / "bin" / "java"))
@@ -18,18 +18,18 @@ def find_java() -> str | None:
 
 
 def jdk_lack(*, compiler: bool = False) -> str | None:
-    """Say in a few words that Java is missing or too old, or cannot compile where it must; or return None."""
+    """Report that Java is missing, too old, or lacks a required compiler; None if nothing is missing."""
     wanted, java = f"expected a JDK {OLDEST} or later, got", find_java()
     if java is None:
         home = os.environ.get("JAVA_HOME")
         where = f"in JAVA_HOME {home!r}" if home else "on the path, and JAVA_HOME is not set"
         return f"{wanted} no java {where}"
     try:
-        # It prints on the standard error; the output is read too, in case a build does otherwise.
+        # It prints on the standard error; read the output too, in case some build differs.
         found = java_version(_say(java, "-version"))
         if found is None or found < OLDEST:
             return f"{wanted} {java} of version {found or 'unknown'}"
-        # A runtime without a compiler calls itself Java of the same version.
+        # A runtime without a compiler has the same version as a JDK.
         if compiler and "jdk.compiler" not in _say(java, "--list-modules"):
             return f"{wanted} {java} without a compiler"
     except (OSError, subprocess.TimeoutExpired) as error:

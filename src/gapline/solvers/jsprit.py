@@ -3,9 +3,9 @@
 Options: jar (the jars of jsprit-core and of what it needs, relative to the study directory), problem (tdvrptw, vrptw,
 cvrp; by default from the file's name), slice (min, mean, mid, max), iterations.
 
-`GaplineJsprit.java`, which stands beside this module, is compiled against the jars when the setup is checked, before
-anything runs, and kept in the user's cache. A run that finds nothing there compiles it anew, and is charged for it. The
-process of Java takes the place of this one; starting it is charged.
+`GaplineJsprit.java`, next to this module, is compiled against the jars when the setup is checked, before any run, and
+kept in the user's cache. A run that does not find it compiles it again, and is charged for it. The Java process
+replaces this one; its start is charged.
 """
 
 import hashlib
@@ -37,8 +37,8 @@ FOREVER = 2**53
 
 
 def solve(task: Task) -> None:
-    """Hand the problem to jsprit, which streams the solution it starts from and every better one."""
-    # Whether Java is new enough and can compile was asked before the runs: asking takes time that is charged here.
+    """Pass the problem to jsprit, which prints its initial solution and every better one."""
+    # The setup check already tested version and compiler of Java: here, the test would be charged to the solver.
     java = find_java()
     lacking = jar_lack(task.options, Path()) or (jdk_lack() if java is None else None)
     if lacking or java is None:
@@ -57,12 +57,12 @@ def solve(task: Task) -> None:
         java,
         [
             java,
-            # Collecting garbage and compiling would otherwise take every core of the machine.
+            # Otherwise garbage collection and compilation would use every core of the machine.
             f"-XX:ActiveProcessorCount={task.threads}",
             "-XX:+UseSerialGC",
             "-cp",
             os.pathsep.join([*jars, str(compiled)]),
-            # Given the source, Java compiles it first.
+            # If this is the source, Java compiles it first.
             PROGRAM.stem if is_compiled(compiled) else str(PROGRAM),
             str(task.seed),
             str(task.threads),
@@ -86,7 +86,7 @@ def problem_text(model: StaticModel) -> str:
 
 
 def setup_lack(options: Mapping[str, object], study: Path) -> str | None:
-    """Say in a few words which jar is missing or of no use, or that Java is missing or too old; or return None."""
+    """Report a missing or unusable jar, or a missing or old Java; None if nothing is missing."""
     lacking = jar_lack(options, study) or jdk_lack(compiler=True)
     given = options.get("jar")
     if lacking or not isinstance(given, list):
@@ -95,7 +95,7 @@ def setup_lack(options: Mapping[str, object], study: Path) -> str | None:
 
 
 def jar_lack(options: Mapping[str, object], study: Path) -> str | None:
-    """Say in a few words which jar is missing, or return None."""
+    """Report a missing jar; None if nothing is missing."""
     given = options.get("jar")
     if not isinstance(given, list) or not given:
         return "options.jar: expected the jars of jsprit-core and of what it needs, got none"
@@ -114,15 +114,15 @@ def jar_lack(options: Mapping[str, object], study: Path) -> str | None:
 
 
 def compile_lack(jars: list[Path]) -> str | None:
-    """Compile the program against the jars, once; say in a few words that they do not fit, or return None."""
+    """Compile the program against the jars, once; report jars that do not fit; None on success."""
     folder = class_folder(jars)
     java = find_java()
     if is_compiled(folder) or java is None:
         return None
     compiler = [java, "-m", "jdk.compiler/com.sun.tools.javac.Main", "-nowarn", "-Xlint:-options"]
-    # For the oldest Java that is allowed: the cache may be shared by machines with different ones.
+    # For the oldest supported Java: machines with different versions may share the cache.
     compiler += ["-source", str(OLDEST), "-target", str(OLDEST), "-cp", os.pathsep.join(map(str, jars))]
-    # The jars are a study's, which is not to run yet: the compiler would start annotation processors that lie in them.
+    # Code in the jars of a study must not run yet: otherwise the compiler starts their annotation processors.
     compiler += ["-proc:none"]
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -137,17 +137,17 @@ def compile_lack(jars: list[Path]) -> str | None:
             )
             if done.returncode:
                 return f"options.jar: expected a jsprit that fits {PROGRAM.name}, got {_first_error(done.stderr)}"
-            # A rename is whole or not at all: another process never sees half of the classes.
+            # A rename is atomic: no other process sees half of the classes.
             if not is_compiled(folder):
                 made.rename(folder)
     except (OSError, subprocess.TimeoutExpired):
-        # No place to keep it, or another check was faster: runs can do without.
+        # There is no place to store it, or another check was faster: runs work without it.
         return None
     return None
 
 
 def class_folder(jars: list[Path]) -> Path:
-    """Return where the compiled program is kept: a folder of the user's cache, one for each content of the jars."""
+    """Return the folder of the compiled program in the user's cache, one for each content of the jars."""
     content = hashlib.sha256(PROGRAM.read_bytes())
     for jar in jars:
         content.update(hashlib.sha256(jar.read_bytes()).digest())
@@ -156,7 +156,7 @@ def class_folder(jars: list[Path]) -> Path:
 
 
 def is_compiled(folder: Path) -> bool:
-    """Say whether the compiled program is there."""
+    """Return whether the compiled program exists."""
     return (folder / f"{PROGRAM.stem}.class").is_file()
 
 

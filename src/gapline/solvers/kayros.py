@@ -12,19 +12,19 @@ STRATEGIES = ("ils", "aco", "aco+ils")
 
 
 def solve(task: Task) -> None:
-    """Stream the incumbents of kayros."""
+    """Print the incumbents of kayros."""
     import kayros
     from kayros.io import load_instance
     from kayros.solve import InfeasibleError
 
-    # All other options are parameters of kayros under their own names.
+    # All other options are kayros parameters with the same names.
     parameters = {name: value for name, value in task.options.items() if name != "iterations"}
     parameters["strategy"] = task.option("strategy", "ils", among=STRATEGIES)
     iterations = task.iterations()
     if iterations is not None:
         parameters |= {"ils_max_iterations": iterations, "max_iterations": iterations}
     announce("kayros")
-    # Read before the time that is left is taken: kayros counts from the search on.
+    # Load the instance before computing the remaining time: kayros counts from the start of its search.
     loaded = load_instance(str(task.instance))
     try:
         kayros.solve(
@@ -35,7 +35,7 @@ def solve(task: Task) -> None:
             on_incumbent=lambda found, routes: emit(found.value, routes, time=found.seconds),
         )
     except InfeasibleError as error:
-        # Finding nothing is an outcome of the run, not a failure of the program.
+        # Finding no solution is an outcome of the run, not a failure of the program.
         print(error, file=sys.stderr)
 
 

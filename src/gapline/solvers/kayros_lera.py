@@ -1,7 +1,7 @@
 """The exact arm of kayros, branch, price and cut after Lera-Romero, on TDVRPTW duration.
 
-Options: iterations (nodes of the tree). It takes no seed. Its lower bound is printed once, at the end: it is valid as
-soon as the root is solved.
+Options: iterations (nodes of the tree). It takes no seed. Its lower bound is printed once, at the end: it is valid once
+the root is solved.
 """
 
 from importlib.metadata import version
@@ -11,7 +11,7 @@ from gapline.solvers.protocol import Task, announce, emit, emit_bound, run_adapt
 
 
 def solve(task: Task) -> None:
-    """Stream the incumbents of the tree, then the bound."""
+    """Print the incumbents of the tree, then the bound."""
     from kayros import _lera  # noqa: F401  (kayros can be built without it)
     from kayros.io import load_instance
     from kayros.lera import routes_to_mamut, solve_duration
@@ -21,8 +21,8 @@ def solve(task: Task) -> None:
     customers = loaded.instance.num_customers
 
     def on_incumbent(found: dict[str, Any]) -> None:
-        # Routes begin and end at the depot, which is 0; checkers want customers alone. They come in the order of the
-        # columns of a linear program, which differs from run to run.
+        # Routes include the depot, 0, at both ends, which checkers do not expect. Sort them: they come in the order of
+        # the columns of a linear program, which differs from run to run.
         routes = sorted([stop for stop in route if stop] for route in routes_to_mamut(found["routes"], customers))
         emit(found["value"], routes, time=found["time"])
 

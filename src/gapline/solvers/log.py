@@ -1,9 +1,9 @@
 """Any program whose log an import reads: `solver = "command"` with `format = "…"`.
 
-Whenever the log of the child grows by a line, it is read again and what is new in it is printed as candidates and
-bounds, so that the host stamps them as they come. A log has no solutions: the objective counts because the solver says
-so (`validation = "solver"`), and its own seconds are a claim. The log itself goes to the standard error. A program that
-holds its output back when it writes to a pipe must be told not to, for instance by `stdbuf -oL`.
+Whenever the log of the child grows by a line, it is parsed again, and new candidates and bounds are printed, so that
+the host stamps them on arrival. A log has no solutions: the objective is accepted without a check (`validation =
+"solver"`), and the solver's own seconds are a claim. The log itself goes to the standard error. A program that buffers
+its output when it writes to a pipe must be told not to, for instance by `stdbuf -oL`.
 """
 
 import argparse
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 PIECE = 1 << 16
 RESOLUTIONS = ("value_resolution", "bound_resolution")
-# Reading the log again and again may take a fifth of one core's time, not more.
+# Parsing the log repeatedly may take at most a fifth of one core's time.
 REST = 4.0
 
 
 class LogEvent(NamedTuple):
-    """What a log says at one moment; None where it says nothing."""
+    """The content of a log at one moment; None for what it does not state."""
 
     time: float
     objective: float | None
@@ -41,7 +41,7 @@ class LogEvent(NamedTuple):
 
 
 class LogWatch:
-    """A log that grows, and what was printed of it."""
+    """A growing log, and the events of it that were printed."""
 
     def __init__(self, reader: "Reader") -> None:
         self._reader = reader
@@ -50,23 +50,23 @@ class LogWatch:
         self._printed: Counter[LogEvent] = Counter()
 
     def add(self, piece: bytes) -> None:
-        """Take more of the log."""
+        """Append a piece to the log."""
         self._data += piece
 
     @property
     def has_news(self) -> bool:
-        """Whether there is a whole line that was not read yet."""
+        """Whether there is a complete line that was not read yet."""
         return self._data.rfind(b"\n") + 1 > self._read
 
     def print_news(self, *, ended: bool = False) -> None:
-        """Read what is there up to the last whole line, or all of it at the end, and print what is new."""
+        """Parse the log up to the last complete line, or all of it at the end, and print new events."""
         from gapline.logs.reader import LogFile
 
         self._read = len(self._data) if ended else self._data.rfind(b"\n") + 1
         try:
             found = self._reader.read(LogFile("stdout", self._data[: self._read]))
         except TraceError:
-            # The first lines of a log need not show yet what it is.
+            # The first lines of a log may not identify its format yet.
             if ended:
                 raise
             return
@@ -76,7 +76,7 @@ class LogWatch:
         for event in sorted((events - self._printed).elements(), key=lambda event: event.time):
             print_event(event)
         self._printed |= events
-        # Several solves in one log have no end in common.
+        # Several solves in one log have no common claim at the end.
         if ended and len(found.runs) == 1:
             said = {name: found.runs[0].carried.get(name) for name in ("claim", *RESOLUTIONS)}
             if any(value is not None for value in said.values()):
@@ -84,11 +84,11 @@ class LogWatch:
 
 
 def run_events(run: Any) -> Iterator[LogEvent]:
-    """Yield the events of a run in a log, those that the solver itself calls invalid left out."""
+    """Yield the events of a run in a log, without those that the solver itself calls invalid."""
     for index, moment in enumerate(run.time):
         valid = run.verdict is None or int(run.verdict[index]) != 0
         stated = (run.objective if valid else None, run.bound)
-        # None and not NaN, which is not equal to itself and would be new each time.
+        # None instead of NaN: NaN differs from itself and would look new each time.
         objective, bound = (
             float(column[index]) if column is not None and math.isfinite(column[index]) else None for column in stated
         )
@@ -105,7 +105,7 @@ def print_event(event: LogEvent) -> None:
 
 
 def watch(program: list[str], format_name: str) -> int:
-    """Run a program to its end, print what its log says, and return its exit code (negative for a signal)."""
+    """Run a program to its end, print the events of its log, and return its exit code (negative for a signal)."""
     announce(Path(program[0]).name, f"unknown, log read as {format_name}")
     try:
         child = subprocess.Popen(program, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, bufsize=0)
@@ -113,11 +113,11 @@ def watch(program: list[str], format_name: str) -> int:
         raise EnvironmentLacksError(f"{program[0]!r} cannot be started: {error.strerror}") from None
 
     def pass_on(number: int, _frame: FrameType | None) -> None:
-        # What the program says when it is told to stop still counts: only its end is ours.
+        # Candidates that the program prints after the signal still count: do not end before it does.
         child.send_signal(number)
 
     signal.signal(signal.SIGTERM, pass_on)
-    # Loaded while the program starts: reading its log is not its work.
+    # Import while the program starts: parsing the log is not charged to the program.
     from gapline.logs.formats import find_reader
 
     log = LogWatch(find_reader(format_name))
@@ -150,7 +150,7 @@ def main() -> None:
     with errors_in_one_line():
         code = watch(given.program, given.format)
     if code < 0:
-        # The host tells a run that was killed from one that crashed.
+        # The host distinguishes a killed run from a crashed one.
         if -code != signal.SIGKILL:
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)

@@ -3,8 +3,8 @@
 Options: problem (tdvrptw, vrptw, cvrp; by default from the file's name), slice (min, mean, mid, max), metaheuristic
 (guided_local_search, simulated_annealing, tabu_search, greedy_descent), iterations (solutions accepted).
 
-The search of OR-Tools routing draws no random numbers, and the order of customers does not change it. The seed enters
-where it can: the search starts from OR-Tools' own first solution of a model whose costs carry a little seeded noise.
+The search of OR-Tools routing draws no random numbers, and the order of customers does not change it. The seed is
+therefore applied to the start: the first solution of OR-Tools for a model whose costs carry a little seeded noise.
 """
 
 import random
@@ -16,12 +16,12 @@ from gapline.solvers.simplified_models import static_model_name
 from gapline.solvers.static_model import StaticModel, read_model
 
 METAHEURISTICS = ("guided_local_search", "simulated_annealing", "tabu_search", "greedy_descent")
-# Longer than any run: with a limit on solutions no time-out inside the search may decide what is found.
+# Longer than any run: with a limit on solutions, no time-out inside the search may affect the result.
 FOREVER = 10_000_000
 
 
 def solve(task: Task) -> None:
-    """Stream the improving solutions of the routing search."""
+    """Print the improving solutions of the routing search."""
     from ortools.constraint_solver import pywrapcp, routing_enums_pb2
 
     metaheuristic = task.option("metaheuristic", METAHEURISTICS[0], among=METAHEURISTICS)
@@ -53,7 +53,7 @@ def solve(task: Task) -> None:
     routing.CloseModelWithParameters(parameters)
     assignment = routing.ReadAssignmentFromRoutes(start, True) if start else None
     if iterations is None:
-        # Stated again: the limit counts from the search on, and building the model is charged too.
+        # Set it again: the limit counts from the start of the search, but building the model is charged too.
         limit_time(parameters, task.time_left())
     if assignment is None:
         routing.SolveWithParameters(parameters)
@@ -71,15 +71,15 @@ def search_parameters() -> Any:
 
 
 def limit_time(parameters: Any, seconds: float) -> None:
-    """Set the limit on a search, at least a millisecond."""
+    """Set the time limit of a search, at least a millisecond."""
     parameters.time_limit.FromMilliseconds(max(1, int(1000 * seconds)))
 
 
 def first_routes(model: StaticModel, manager: Any, seed: int, seconds: float | None) -> list[list[int]]:
-    """Construct a first solution under costs with seeded noise of up to a fifth; constraints carry none."""
+    """Construct a first solution under costs with seeded noise of up to a fifth; constraints have no noise."""
     from ortools.constraint_solver import pywrapcp
 
-    # Noise on costs moves the start; noise on times could make a first solution that breaks a window.
+    # Noise on costs varies the start; noise on times could make the first solution violate a window.
     draws = random.Random(seed)
     noise = [[draws.randint(0, length // 5) for length in row] for row in model.instance.distances.tolist()]
     routing = pywrapcp.RoutingModel(manager)
@@ -93,7 +93,7 @@ def first_routes(model: StaticModel, manager: Any, seed: int, seconds: float | N
 
 
 def state_problem(model: StaticModel, manager: Any, routing: Any, *, noise: list[list[int]] | None = None) -> None:
-    """State capacity, windows and the objective in OR-Tools' words."""
+    """State capacity, windows and the objective in OR-Tools."""
     instance = model.instance
     lengths = instance.distances.tolist()
     costs = [[0] * len(lengths) for _ in lengths] if model.minimise_duration else lengths
@@ -117,7 +117,7 @@ def state_problem(model: StaticModel, manager: Any, routing: Any, *, noise: list
     for vehicle in range(model.vehicles):
         for end in (routing.Start(vehicle), routing.End(vehicle)):
             clock.CumulVar(end).SetRange(instance.windows[0][0], day)
-        # Late starts and early ends, so that the clock holds no idle time that the span would pay for.
+        # Late starts and early ends: otherwise idle time would add to the span.
         routing.AddVariableMaximizedByFinalizer(clock.CumulVar(routing.Start(vehicle)))
         routing.AddVariableMinimizedByFinalizer(clock.CumulVar(routing.End(vehicle)))
     if model.minimise_duration:
@@ -125,7 +125,7 @@ def state_problem(model: StaticModel, manager: Any, routing: Any, *, noise: list
 
 
 def read_routes(model: StaticModel, manager: Any, routing: Any, value: Callable[[Any], int]) -> list[list[int]]:
-    """Return the routes of a solution, which gives each variable a value."""
+    """Return the routes of a solution, given as the value of each variable."""
     routes = []
     for vehicle in range(model.vehicles):
         route = []

@@ -1,4 +1,4 @@
-"""What a solver's child process needs: its task, its clock, and lines on standard output.
+"""The protocol for a solver's child process: its task, its clock, and lines on standard output.
 
 An adapter is a module with one function of a task, and three lines at its end::
 
@@ -12,9 +12,9 @@ An adapter is a module with one function of a task, and three lines at its end::
     if __name__ == "__main__":
         run_adapter(solve)
 
-Everything from the start of the process counts against the horizon: loading, modelling, searching. `time_left` knows
-how much of it is gone. With the option `iterations` an adapter stops after that many steps, whatever the clock says, so
-that the same seed gives the same lines on any machine.
+Everything from the start of the process counts against the horizon: loading, modelling, searching. `time_left` accounts
+for it. With the option `iterations` an adapter stops after that many steps, whatever the clock shows, so that the same
+seed gives the same lines on any machine.
 """
 
 import argparse
@@ -33,9 +33,9 @@ from gapline.contract.number_limits import INFINITE
 from gapline.errors import EnvironmentLacksError, GaplineError, UsageError
 from gapline.files.process_start import began
 
-# How far from a whole number a value may be: the integrality that the checker of MIPs allows.
+# The tolerance for rounding to an integer: the integrality tolerance of the checker of MIPs.
 NEAR = 1e-6
-# Taken when this module is loaded: what came before is added from the operating system, where it tells.
+# The time when this module is loaded; the operating system tells the time before that, where it can.
 _LOADED = time.monotonic()
 
 
@@ -55,22 +55,22 @@ class Task:
         return max(0.01, self.horizon - seconds_since_start())
 
     def last_word(self) -> float:
-        """Return the seconds that a solver has which prints at its end alone: a twentieth less than are left."""
+        """Return the time limit for a solver that prints only at its end: 95 % of the remaining seconds."""
         return max(0.01, 0.95 * self.time_left())
 
     def deadline(self) -> float:
-        """Return the moment of `time.monotonic()` at which the horizon is over, for solvers that ask in every step."""
+        """Return the horizon as a time of `time.monotonic()`, for solvers that check it in every step."""
         return time.monotonic() + self.time_left()
 
     def option(self, name: str, default: Any, *, among: tuple[str | int, ...] = ()) -> Any:
-        """Return an option, refusing a value that is not among the valid ones."""
+        """Return an option; refuse a value that is not among the valid ones."""
         value = self.options.get(name, default)
         if among and value not in among:
             raise UsageError(f"options.{name}: expected one of {', '.join(map(str, among))}, got {value!r}")
         return value
 
     def iterations(self) -> int | None:
-        """Return the limit on steps, or None when the clock is the limit."""
+        """Return the limit on steps, or None if the clock is the limit."""
         value = self.options.get("iterations")
         if value is None:
             return None
@@ -80,7 +80,7 @@ class Task:
 
 
 def read_task(arguments: list[str] | None = None) -> Task:
-    """Read the task from the command line, or what is missing there from the environment (GAPLINE_INSTANCE, ...)."""
+    """Read the task from the command line; missing parts come from the environment (GAPLINE_INSTANCE, ...)."""
     parser = argparse.ArgumentParser(description="A solver that prints one JSON line per candidate.")
     parser.add_argument("--instance", default=os.environ.get("GAPLINE_INSTANCE"))
     parser.add_argument("--seed", type=int, default=int(os.environ.get("GAPLINE_SEED", "0")))
@@ -96,10 +96,10 @@ def read_task(arguments: list[str] | None = None) -> Task:
 
 
 def announce(solver: str, version: str = "", *, terminal_only: bool = False, model: str = "") -> None:
-    """Print the first line: who solves, in which version (else the package's own), and whether only its end prints.
+    """Print the first line: solver, version (by default that of the package), and whether it prints only at its end.
 
-    `model` names the problem that is solved where it is not that of the instance, such as "mean travel times": the arm
-    is then described and not compared, unless the contract states that the model is exact.
+    `model` names the problem that is solved if it differs from the instance, such as "mean travel times": the arm is
+    then described and not compared, unless the contract states that the model is exact.
     """
     found = version or metadata.version(solver)
     stated: dict[str, object] = {
@@ -110,9 +110,9 @@ def announce(solver: str, version: str = "", *, terminal_only: bool = False, mod
 
 
 def emit(objective: float, solution: object, *, time: float | None = None, bound: float | None = None) -> None:
-    """Print one candidate at once: what the solver believes, which the checker recomputes, and a solution for JSON.
+    """Print one candidate at once: the objective according to the solver, and a solution as JSON for the checker.
 
-    A routing solution is lists of customer numbers from 1. `time` are the solver's own seconds, `bound` a dual bound.
+    A routing solution is lists of customer numbers from 1. `time` is in the solver's own seconds, `bound` a dual bound.
     """
     more = {"time": time, "bound": bound}
     stated = {name: value for name, value in more.items() if value is not None}
@@ -120,20 +120,20 @@ def emit(objective: float, solution: object, *, time: float | None = None, bound
 
 
 def emit_bound(bound: float) -> None:
-    """Print a dual bound alone: no better solution is possible, by the solver's proof."""
+    """Print a dual bound alone: the solver has proven that no better solution exists."""
     _print_line({"bound": bound})
 
 
 def emit_claim(claim: str | None, **resolutions: float | None) -> None:
-    """Print what the solver has proven in the end: `optimal` (of its best candidate) or `infeasible`.
+    """Print what the solver has finally proven: `optimal` (its best candidate) or `infeasible`.
 
-    Where numbers come from a rounded print, `value_resolution` and `bound_resolution` are the units of its last digits.
+    If numbers come from a rounded log, `value_resolution` and `bound_resolution` are the units of their last digits.
     """
     _print_line({"claim": claim} | {name: unit for name, unit in resolutions.items() if unit is not None})
 
 
 def named_values(names: Iterable[str], values: Iterable[float], whole: Iterable[bool]) -> dict[str, float]:
-    """Return the values that are not zero by name; what is nearly whole and must be is rounded.
+    """Return the nonzero values by name; nearly integer values of integer variables are rounded.
 
     >>> named_values(["x", "y", "z"], [0.9999999999, 0.0, 0.5], [True, True, False])
     {'x': 1, 'z': 0.5}
@@ -147,26 +147,26 @@ def named_values(names: Iterable[str], values: Iterable[float], whole: Iterable[
 
 
 class BestBound:
-    """Remembers the dual bound that was printed last, so that each is printed once."""
+    """Remembers the last printed dual bound, so that each bound is printed once."""
 
     def __init__(self) -> None:
         self._last: float | None = None
 
     def news(self, bound: float) -> float | None:
-        """Return the bound when it is finite and new, or None."""
+        """Return the bound if it is finite and new, or None."""
         if not abs(bound) < INFINITE or bound == self._last:
             return None
         self._last = bound
         return bound
 
     def print(self, bound: float) -> None:
-        """Print the bound alone, when it is news."""
+        """Print the bound alone, if it is finite and new."""
         if (news := self.news(bound)) is not None:
             emit_bound(news)
 
 
 def seconds_since_start() -> float:
-    """Return the seconds since this process began, or since this module was loaded where the system does not tell."""
+    """Return the seconds since the start of this process, or since this module was loaded if the start is unknown."""
     started = began(os.getpid())
     if started is None or not hasattr(time, "CLOCK_BOOTTIME"):
         return time.monotonic() - _LOADED
@@ -174,7 +174,7 @@ def seconds_since_start() -> float:
 
 
 def run_adapter(solve: Callable[[Task], None]) -> None:
-    """Read the task, solve it, and end with one clear line when something is wrong or missing."""
+    """Read the task and solve it; end with one clear line if something is wrong or missing."""
     with errors_in_one_line():
         try:
             solve(read_task())
@@ -184,11 +184,11 @@ def run_adapter(solve: Callable[[Task], None]) -> None:
 
 @contextmanager
 def errors_in_one_line() -> Iterator[None]:
-    """End this process with one line on its standard error where an error of ours comes through."""
+    """End this process with one line on its standard error if gapline raises an error."""
     try:
         yield
     except BrokenPipeError:
-        # The host is gone; nobody is left to print to.
+        # The host is gone, so there is no reader left.
         os._exit(1)
     except GaplineError as error:
         print(str(error).replace("\n", "; "), file=sys.stderr)
@@ -196,8 +196,8 @@ def errors_in_one_line() -> Iterator[None]:
 
 
 def _not_installed(error: ImportError) -> Exception:
-    """Name the extra that brings what an adapter of ours could not import; another's import error stays what it is."""
-    # Only now: the catalogue loads the contract and its libraries, which would be charged to the solver.
+    """Name the extra that installs a missing import of our adapters; other import errors stay unchanged."""
+    # Import late: the catalogue loads the contract and its libraries, which would be charged to the solver.
     from gapline.solvers.catalogue import ADAPTERS
 
     spec = sys.modules["__main__"].__spec__

@@ -18,7 +18,7 @@ PROBLEMS = ("vrptw", "cvrp")
 
 
 def solve(task: Task) -> None:
-    """Print the last solution of VROOM, when it serves every customer."""
+    """Print the last solution of VROOM if it serves every customer."""
     vroom = import_module("vroom")
     problem = task.option("problem", guess_problem(task.instance))
     if problem not in PROBLEMS:
@@ -42,11 +42,11 @@ def solve(task: Task) -> None:
 
 
 def state_problem(vroom: Any, model: StaticModel) -> Any:
-    """State the problem in VROOM's words; travel time is what it minimises, and equals distance here."""
+    """State the problem for VROOM, which minimises travel time; here it equals distance."""
     instance = model.instance
     stated = vroom.Input()
     stated.set_durations_matrix("car", instance.distances)
-    # Without windows nothing has a time: a vehicle may be under way for as long as it likes.
+    # Without windows there are no times: the duration of a route is unlimited.
     shift = {} if instance.windows is None else {"time_window": list(instance.windows[0])}
     stated.add_vehicle(
         [vroom.Vehicle(id, start=0, end=0, capacity=[instance.capacity], **shift) for id in range(model.vehicles)]

@@ -10,12 +10,12 @@ from gapline.solvers.protocol import Task, announce, emit, run_adapter
 from gapline.solvers.simplified_models import static_model_name
 from gapline.solvers.static_model import StaticModel, read_model
 
-# PyVRP's own value for no limit in time.
+# PyVRP's own value for no time limit.
 FOREVER = 2**63 - 1
 
 
 def solve(task: Task) -> None:
-    """Stream the feasible bests of PyVRP's iterated local search, the initial solution included."""
+    """Print the feasible bests of PyVRP's iterated local search, including the initial solution."""
     import pyvrp
     from pyvrp.IteratedLocalSearch import IteratedLocalSearchCallbacks, IteratedLocalSearchParams
     from pyvrp.stop import MaxIterations
@@ -29,10 +29,10 @@ def solve(task: Task) -> None:
         emit(cost / model.instance.scale, [route for route in routes if route])
 
     class PyvrpStream(IteratedLocalSearchCallbacks):
-        """Prints each best."""
+        """Prints each best solution."""
 
         def on_start(self, ils: Any) -> None:
-            """PyVRP does not report the solution it starts from as a best."""
+            """Print the initial solution, which PyVRP does not report as a best."""
             if ils.initial_solution.is_feasible():
                 emit_solution(ils.initial_solution)
 
@@ -45,7 +45,7 @@ def solve(task: Task) -> None:
     deadline = task.deadline()
 
     def at_deadline(best_cost: int) -> bool:  # noqa: ARG001 (PyVRP passes it by this name)
-        # PyVRP's own limit on runtime would start after the initial solution only.
+        # PyVRP's own limit on runtime would only count from the initial solution on.
         return time.monotonic() >= deadline
 
     stop = at_deadline if iterations is None else MaxIterations(iterations)

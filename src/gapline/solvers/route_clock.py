@@ -1,4 +1,4 @@
-"""When a route is where, on travel-time functions, for solvers that ask Python about each route."""
+"""Times along a route under travel-time functions, for solvers that call Python for each route."""
 
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 from gapline.solvers.static_model import cut_day, windows_of
 
-# Departures that are tried between the earliest sensible and the latest feasible one.
+# The number of departures tried between the earliest sensible and the latest feasible one.
 LATER = 4
 
 Points = list[float]
@@ -25,7 +25,7 @@ class RouteClock:
     vehicles: int
 
     def excess(self, route: list[int]) -> float:
-        """Return the load above the capacity plus the lateness when leaving at once: zero for a feasible route."""
+        """Return the excess load plus the lateness when leaving as early as possible: zero for a feasible route."""
         over = max(0, sum(self.demands[customer] for customer in route) - self.capacity)
         now, late, here = self.windows[0][0], 0.0, 0
         for there in [*route, 0] if route else []:
@@ -36,8 +36,8 @@ class RouteClock:
         return over + late
 
     def duration(self, route: list[int]) -> float:
-        """Return the least duration over a few departures: never less than the exact minimum over all of them."""
-        # As late as the end allows, and a few later ends: leaving after a rush hour may be shorter.
+        """Return the least duration over a few departures, never below the exact minimum over all departures."""
+        # Leave as late as the earliest end allows, then try later departures: after a rush hour, travel may be shorter.
         if not route:
             return 0.0
         opening, closing = self.windows[0]
@@ -51,7 +51,7 @@ class RouteClock:
         return min(durations)
 
     def end_of(self, route: list[int], start: float) -> float:
-        """Return when a route is back that leaves at a moment."""
+        """Return when a route ends that starts at a given time."""
         now, here = start, 0
         for there in route:
             now = max(value_at(self.leave[here][there], self.arrive[here][there], now), self.windows[there][0])
@@ -60,7 +60,7 @@ class RouteClock:
         return value_at(self.leave[here][0], self.arrive[here][0], now)
 
     def start_for(self, route: list[int], end: float) -> float:
-        """Return the latest departure that keeps every window and is back at a moment."""
+        """Return the latest start that keeps every window and ends at a given time."""
         now, there = end, 0
         for here in reversed(route):
             now = value_at(self.arrive[here][there], self.leave[here][there], now) - self.services[here]
@@ -70,7 +70,7 @@ class RouteClock:
 
 
 def read_clock(loaded: Any, slices: int | None = None) -> RouteClock:
-    """Take the true functions of a loaded instance, or those that interpolate between slices of the day."""
+    """Return the clock of a loaded instance, with its true functions or an interpolation between slices of the day."""
     instance = loaded.instance
     size = instance.num_customers + 1
     leave: list[list[Points]] = [[[0.0] for _ in range(size)] for _ in range(size)]
@@ -80,7 +80,7 @@ def read_clock(loaded: Any, slices: int | None = None) -> RouteClock:
         if day is None:
             leave[i][j], arrive[i][j] = list(map(float, function.xs)), list(map(float, function.ys))
         else:
-            # The first and the last slice reach to the ends of the day.
+            # The first and the last slice extend to the ends of the day.
             moments = [float(loaded.atfs.horizon[0]), *day.middles.tolist(), float(loaded.atfs.horizon[1])]
             travel = day.times[:, i, j].tolist()
             leave[i][j] = moments
@@ -97,7 +97,7 @@ def read_clock(loaded: Any, slices: int | None = None) -> RouteClock:
 
 
 def value_at(xs: Points, ys: Points, x: float) -> float:
-    """Read a function that never falls; before its first point it is flat, after its last it has slope one.
+    """Evaluate a nondecreasing function; it is constant before its first point and has slope one after its last.
 
     >>> [value_at([0.0, 10.0], [5.0, 25.0], x) for x in (-1.0, 0.0, 5.0, 10.0, 12.0)]
     [5.0, 5.0, 15.0, 25.0, 27.0]
@@ -105,7 +105,7 @@ def value_at(xs: Points, ys: Points, x: float) -> float:
     if x <= xs[0]:
         return ys[0]
     if x >= xs[-1]:
-        # After the last point travel takes as long as at its end.
+        # After the last point, the travel time stays as at that point.
         return ys[-1] + (x - xs[-1])
     high = bisect_right(xs, x)
     low = high - 1

@@ -11,7 +11,7 @@ from gapline.solvers.protocol import BestBound, Task, announce, emit, emit_claim
 
 
 def solve(task: Task) -> None:
-    """Stream the best solutions of SCIP, and its bound whenever it improves."""
+    """Print the best solutions of SCIP, and each better bound."""
     import pyscipopt
     from pyscipopt import SCIP_EVENTTYPE  # type: ignore[attr-defined]  # it is there all the same
 
@@ -22,7 +22,7 @@ def solve(task: Task) -> None:
         model.readProblem(str(task.instance))
     except OSError as error:
         raise UsageError(f"{task.instance}: expected an MPS or LP file, got what SCIP cannot read: {error}") from error
-    # Taken before the search: later these are the variables of the presolved problem.
+    # Get them before the search: later, these are the variables of the presolved problem.
     variables = model.getVars()
     names = [variable.name for variable in variables]
     whole = [variable.vtype() in ("BINARY", "INTEGER") for variable in variables]
@@ -57,11 +57,11 @@ def solve(task: Task) -> None:
 
     model.includeEventhdlr(ScipStream(), "gapline", "prints candidates and bounds")
     model.setParam("randomization/randomseedshift", task.seed % 2**31)
-    # Two seeds: that of the search, and that of the order of rows and columns.
+    # Two seeds: one for the search, one for the order of rows and columns.
     model.setParam("randomization/permutationseed", task.seed % 2**31)
     iterations = task.iterations()
     if iterations is None:
-        # By the wall, as the host counts.
+        # Wall-clock time, as the host counts it.
         model.setParam("timing/clocktype", 2)
         model.setParam("limits/time", task.time_left())
     else:

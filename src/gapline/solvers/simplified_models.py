@@ -1,4 +1,4 @@
-"""Which problem an adapter solves where that is not the one of the instance: part of the day, or its mean.
+"""The simplified problems that adapters solve instead of the instance: part of the day, or its mean.
 
 An arm that solves a simplified model is described and not compared, unless its contract states that the model is exact.
 """
@@ -12,7 +12,7 @@ _SLICES = {"min": "least", "mean": "mean", "mid": "midday", "max": "largest"}
 
 
 def guess_problem(path: Path) -> str:
-    """Return the problem that a file's name suggests.
+    """Return the problem that a file name suggests.
 
     >>> [guess_problem(Path(name)) for name in ("a.vrp.json", "a.vrp", "a.txt")]
     ['tdvrptw', 'cvrp', 'vrptw']
@@ -24,12 +24,12 @@ def guess_problem(path: Path) -> str:
 
 
 def exact_model(_options: Mapping[str, object], _path: Path) -> str:
-    """Say that an adapter solves every instance as it is."""
+    """Return an empty text: the adapter solves every instance as it is."""
     return ""
 
 
 def static_model_name(options: Mapping[str, object], path: Path) -> str:
-    """Name the one number that a static model has for each travel time; nothing for instances without a day.
+    """Return the single value that a static model uses per travel time; empty for instances without a day.
 
     >>> static_model_name({}, Path("a.vrp.json")), static_model_name({}, Path("a.vrp"))
     ('mean travel times', '')
@@ -39,7 +39,7 @@ def static_model_name(options: Mapping[str, object], path: Path) -> str:
 
 
 def sliced_model_name(options: Mapping[str, object], path: Path) -> str:
-    """Name the slices of the day between which travel times are interpolated: one, where the arm states none.
+    """Return the slices of the day between which travel times are interpolated; one slice by default.
 
     >>> sliced_model_name({"slices": 24}, Path("a.vrp.json")), sliced_model_name({}, Path("a.vrp.json"))
     ('travel times interpolated between 24 slices of the day', 'mean travel times')
@@ -51,7 +51,7 @@ def sliced_model_name(options: Mapping[str, object], path: Path) -> str:
 
 
 def optional_slices_name(options: Mapping[str, object], path: Path) -> str:
-    """Name the slices of the day of an adapter that takes the true travel times where the arm states none.
+    """Return the slices of the day, or an empty text: by default the adapter takes the true travel times.
 
     >>> optional_slices_name({}, Path("a.vrp.json"))
     ''
@@ -63,5 +63,5 @@ def _has_day(options: Mapping[str, object], path: Path) -> bool:
     try:
         return options.get("problem", guess_problem(path)) == "tdvrptw"
     except UsageError:
-        # The adapter itself says what is wrong with the name.
+        # The adapter itself reports the error in the name.
         return False

@@ -1,4 +1,4 @@
-"""The static routing problem given to a solver: CVRP, VRPTW, or slices of the day of TDVRPTW."""
+"""The static routing problem for a solver: CVRP, VRPTW, or slices of the day of TDVRPTW."""
 
 import math
 from dataclasses import dataclass
@@ -18,24 +18,24 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class DaySlices:
-    """Mean travel times by slice, origin and destination; `middles` are the moments in the middle of the slices."""
+    """Mean travel times by slice, origin and destination; `middles` are the midpoints of the slices."""
 
     middles: Floats
     times: Floats
 
 
 def load_day(path: Path) -> Any:
-    """Load a TDVRPTW instance with its travel-time functions, as mamut-routing-lib holds them."""
+    """Load a TDVRPTW instance with its travel-time functions by mamut-routing-lib."""
     try:
         from mamut_routing_lib.td import load_td_instance
     except ImportError:
         raise EnvironmentLacksError.for_extra("mamut-routing-lib", "routing") from None
-    # The digest is the runner's to verify, once, before the run: here it would be charged to the solver.
+    # The runner verifies the digest once, before the run: here it would be charged to the solver.
     return load_td_instance(path, verify_sha256=False)
 
 
 def windows_of(instance: Any) -> list[tuple[float, float]]:
-    """Return the windows of the depot and the customers; one without windows has the whole day for each."""
+    """Return the windows of the depot and the customers; without windows, each has the whole day."""
     return getattr(instance, "time_windows", None) or [instance.horizon] * (instance.num_customers + 1)
 
 
@@ -51,7 +51,7 @@ def cut_day(loaded: Any, count: int) -> DaySlices:
 
 
 def mean_travel(leave: Floats, arrive: Floats, edges: Floats) -> Floats:
-    """Return the mean of a travel time over each slice between two edges, exactly.
+    """Return the exact mean of a travel time over each slice between two edges.
 
     >>> day, arrival = np.array([0.0, 4.0, 10.0]), np.array([2.0, 10.0, 12.0])
     >>> mean_travel(day, arrival, np.array([0.0, 4.0, 10.0])).tolist()
@@ -59,7 +59,7 @@ def mean_travel(leave: Floats, arrive: Floats, edges: Floats) -> Floats:
     >>> mean_travel(day, arrival, np.array([0.0, 2.0, 10.0])).tolist()
     [3.0, 4.25]
     """
-    # Between two neighbouring moments the function is straight, so that the trapezoid is exact.
+    # The function is linear between two neighbouring points, so that the trapezoid rule is exact.
     moments = np.union1d(leave, edges)
     travel = np.interp(moments, leave, arrive - leave)
     areas = np.concatenate([[0.0], np.cumsum((travel[1:] + travel[:-1]) / 2 * np.diff(moments))])
@@ -70,25 +70,25 @@ def mean_travel(leave: Floats, arrive: Floats, edges: Floats) -> Floats:
 
 PROBLEMS = ("tdvrptw", "vrptw", "cvrp")
 SLICES = ("min", "mean", "mid", "max")
-# Travel times of a slice are whole numbers of a tenth of the instance's unit.
+# Travel times of a slice are integers in tenths of the instance's unit.
 SCALE = 10
 
 
 @dataclass(frozen=True, slots=True)
 class StaticModel:
-    """A routing problem in whole numbers, and whether duration or distance is minimised."""
+    """A routing problem in integers, and whether duration or distance is minimised."""
 
     instance: RoutingInstance
     minimise_duration: bool = False
 
     @property
     def vehicles(self) -> int:
-        """Vehicles to offer: as many as there are customers where the instance sets no limit."""
+        """The number of vehicles: that of the customers if the instance sets no limit."""
         return self.instance.vehicles or self.instance.customers
 
 
 def read_model(task: Task) -> StaticModel:
-    """Read the task's instance; the option `problem` says what it is where the file's name does not."""
+    """Read the task's instance; the option `problem` overrides the problem suggested by the file name."""
     problem = task.option("problem", guess_problem(task.instance), among=PROBLEMS)
     if problem == "cvrp":
         return StaticModel(read_cvrp(task.instance))
@@ -98,7 +98,7 @@ def read_model(task: Task) -> StaticModel:
 
 
 def read_slice(path: Path, which: str) -> RoutingInstance:
-    """Read a TDVRPTW instance with one number for each travel time."""
+    """Read a TDVRPTW instance with one number per travel time."""
     loaded = load_day(path)
     instance = loaded.instance
     size = instance.num_customers + 1
@@ -112,7 +112,7 @@ def read_slice(path: Path, which: str) -> RoutingInstance:
         capacity=instance.vehicle_capacity,
         scale=SCALE,
         vehicles=instance.num_vehicles,
-        # Windows shrink to whole tenths, never grow.
+        # Round windows inwards to whole tenths.
         windows=[(math.ceil(SCALE * ready), math.floor(SCALE * due)) for ready, due in windows_of(instance)],
         services=[round(SCALE * service) for service in instance.service_times],
         coordinates=tuple((float(x), float(y)) for x, y in instance.coordinates),

@@ -3,7 +3,7 @@
 Options: compile (full, fast), iterations (evaluations of the score).
 
 Starting the JVM and compiling the model are charged: the first candidate comes seconds after the start. With
-`compile = "fast"` the JVM optimises less, starts in about half the time, and searches more slowly in long runs.
+`compile = "fast"` the JVM optimises less, starts in about half the time, but searches more slowly in long runs.
 """
 
 import logging
@@ -19,15 +19,15 @@ COMPILE = ("full", "fast")
 
 
 def solve(task: Task) -> None:
-    """Stream the best solutions of Timefold that it calls feasible."""
-    # By name: the package's types do not say what it exports.
+    """Print the best solutions that Timefold calls feasible."""
+    # Import by name: the type stubs of the package do not list its exports.
     timefold = import_module("solverforge_legacy.solver")
     get_default_jvm_path = import_module("_jpyinterpreter").get_default_jvm_path
     lacking = jdk_lack()
     if lacking:
         raise EnvironmentLacksError(lacking, hint="install one, or point JAVA_HOME to it")
     announce("timefold", f"solverforge-legacy {version('solverforge-legacy')}")
-    # Collecting garbage and compiling would otherwise take every core of the machine.
+    # Otherwise garbage collection and compilation would use every core of the machine.
     flags = [f"-XX:ActiveProcessorCount={task.threads}", "-XX:+UseSerialGC"]
     if task.option("compile", "full", among=COMPILE) == "fast":
         flags.append("-XX:TieredStopAtLevel=1")
@@ -53,7 +53,7 @@ def solve(task: Task) -> None:
             emit(-score.soft_score / UNITS, [route for route in routes if route], time=event.time_spent.total_seconds())
 
     iterations = task.iterations()
-    # Stated last: the limit counts from the search on, and everything before is charged too.
+    # Set last: the limit counts from the start of the search, but everything before is charged too.
     limit = (
         config.TerminationConfig(spent_limit=config.Duration(milliseconds=max(1, int(1000 * task.time_left()))))
         if iterations is None

@@ -1,7 +1,7 @@
-"""TDVRPTW in Timefold's words: vehicles with lists of visits, and the cost of a route on the true functions.
+"""TDVRPTW as a Timefold model: vehicles with lists of visits, and the cost of a route on the true functions.
 
-Everything stands inside `build_model`: the decorators start the JVM, and the functions are compiled to run inside it,
-which is why they keep to plain loops over plain lists. Durations are those of `route_clock.RouteClock`.
+Everything is inside `build_model`: the decorators start the JVM, and the functions are compiled to run inside it, which
+is why they are limited to plain loops over plain lists. Durations are those of `route_clock.RouteClock`.
 """
 
 from collections.abc import Callable
@@ -13,12 +13,12 @@ from typing import Annotated, Any, NamedTuple
 from gapline.solvers.route_clock import LATER, read_clock
 from gapline.solvers.static_model import load_day
 
-# Scores are whole numbers: thousandths of the instance's unit.
+# Scores are integers: thousandths of the instance's unit.
 UNITS = 1000
 
 
 class TimefoldModel(NamedTuple):
-    """The classes that Timefold compiled, and how to fill them from an instance."""
+    """The classes that Timefold compiled, and the function that fills them from an instance."""
 
     solution: Any
     vehicle: Any
@@ -27,7 +27,7 @@ class TimefoldModel(NamedTuple):
 
 
 def build_model() -> TimefoldModel:
-    """Declare the model; the JVM must run already."""
+    """Declare the model; the JVM must already run."""
     domain: Any = import_module("solverforge_legacy.solver.domain")
     score: Any = import_module("solverforge_legacy.solver.score")
     HardSoftScore = score.HardSoftScore
@@ -47,7 +47,7 @@ def build_model() -> TimefoldModel:
         id: Annotated[int, domain.PlanningId]
 
     def value_at(xs: list[float], ys: list[float], x: float) -> float:
-        """Read a function that never falls; before its first point it is flat, after its last it has slope one."""
+        """Evaluate a nondecreasing function; it is constant before its first point and has slope one after its last."""
         low = 0
         high = len(xs) - 1
         if x <= xs[0]:
@@ -76,7 +76,7 @@ def build_model() -> TimefoldModel:
             return max(0, load - self.roads.capacity)
 
         def end_of(self, start: float) -> float:
-            """Return when the route is back that leaves at a moment."""
+            """Return when the route ends that starts at a given time."""
             roads = self.roads
             now = start
             here = 0
@@ -88,7 +88,7 @@ def build_model() -> TimefoldModel:
             return value_at(roads.leave[here][0], roads.arrive[here][0], now)
 
         def start_for(self, end: float) -> float:
-            """Return the latest departure that keeps every window and is back at a moment."""
+            """Return the latest start that keeps every window and ends at a given time."""
             roads = self.roads
             now = end
             there = 0
@@ -100,7 +100,7 @@ def build_model() -> TimefoldModel:
             return value_at(roads.arrive[0][there], roads.leave[0][there], now)
 
         def lateness(self) -> int:
-            """Return by how much windows are missed when leaving at once: none can be kept better than that."""
+            """Return the lateness when leaving as early as possible, which is the least lateness of the route."""
             roads = self.roads
             now = roads.ready[0]
             late = 0.0
@@ -114,7 +114,7 @@ def build_model() -> TimefoldModel:
             if here != 0:
                 now = value_at(roads.leave[here][0], roads.arrive[here][0], now)
                 late += max(0.0, now - roads.due[0])
-            # A tiny lateness is a lateness.
+            # Any lateness counts, however small.
             return 0 if late <= 0.0 else 1 + int(UNITS * late)
 
         def duration(self) -> int:

@@ -4,8 +4,8 @@ Options: slices (1, 5, 24, 96), problem (tdvrptw, vrptw, cvrp; by default from t
 (generations).
 
 vrp-cli takes one matrix of travel times per slice, stamped with the middle of the slice, and interpolates between them:
-96 slices come close to the true functions, and still approximate them. It takes no seed, and its limit on time is whole
-seconds: the adapter rounds it down, so that the solution is printed before the horizon.
+96 slices come close to the true functions, but remain an approximation. It takes no seed, and its time limit is in
+whole seconds: the adapter rounds it down, so that the solution is printed before the horizon.
 """
 
 import datetime
@@ -20,12 +20,12 @@ from gapline.solvers.simplified_models import guess_problem, sliced_model_name
 from gapline.solvers.static_model import SCALE, StaticModel, cut_day, load_day, read_model
 
 SLICES = (1, 5, 24, 96)
-# Longer than any day: windows of a problem that has none.
+# Longer than any day: the windows of a problem without windows.
 OPEN = 10**8
 
 
 def solve(task: Task) -> None:
-    """Print the last solution of vrp-cli, when it serves every customer."""
+    """Print the last solution of vrp-cli if it serves every customer."""
     vrp_cli = import_module("vrp_cli")
     announce("vrp-cli", terminal_only=True, model=sliced_model_name(task.options, task.instance))
     count = task.option("slices", 1, among=SLICES)
@@ -44,7 +44,7 @@ def solve(task: Task) -> None:
 
 
 def time_matrices(task: Task, model: StaticModel, count: int) -> list[dict[str, Any]]:
-    """Return the travel times of each slice in whole tenths; of one slice, without a stamp."""
+    """Return the travel times of each slice in integer tenths; a single slice has no stamp."""
     instance = model.instance
     lengths = [int(one) for one in instance.distances.ravel()]
     if task.option("problem", guess_problem(task.instance)) != "tdvrptw" or count == 1:
@@ -59,7 +59,7 @@ def time_matrices(task: Task, model: StaticModel, count: int) -> list[dict[str, 
 
 
 def state_problem(model: StaticModel) -> dict[str, Any]:
-    """State the problem in vrp-cli's pragmatic format; a second there is a unit of the instance here."""
+    """State the problem in vrp-cli's pragmatic format; one second there is one unit of the instance."""
     instance = model.instance
     windows = instance.windows or [(0, OPEN)] * (instance.customers + 1)
     services = instance.services or [0] * (instance.customers + 1)
@@ -83,7 +83,7 @@ def state_problem(model: StaticModel) -> dict[str, Any]:
     return {
         "plan": {"jobs": jobs},
         "fleet": {"vehicles": [vehicle], "profiles": [{"name": "car"}]},
-        # Fewer vehicles are no aim of these problems.
+        # The number of vehicles is not minimised in these problems.
         "objectives": [[{"type": "minimize-unassigned"}], [{"type": "minimize-cost"}]],
     }
 

@@ -1,4 +1,4 @@
-"""Suites that the author of an adapter, a checker or a reader inherits: what holds for ours must hold for theirs."""
+"""Test suites for the author of an adapter, a checker or a reader to inherit: they hold for those of gapline too."""
 
 from gapline.contract.contract import Arm
 from gapline.testing.adapter import AdapterSuite

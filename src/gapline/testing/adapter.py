@@ -1,4 +1,4 @@
-"""What every solver adapter must do, as a pytest class to inherit."""
+"""The requirements on every solver adapter, as a pytest class to inherit."""
 
 import json
 import math
@@ -15,17 +15,17 @@ from gapline.contract.tables import EXACT_MODEL
 from gapline.solvers import check_setup, command_line, model_of
 
 PATIENCE = 300
-# A solver may need seconds: its first run serves all tests of its class.
+# A solver may need seconds: all tests of a class share its first run.
 _FIRST_RUNS: dict[tuple[type, bytes], list[dict[str, Any]]] = {}
 
 
 class AdapterSuite:
-    """Inherit, name the class `Test...`, set the attributes, and override the fixture `instance`, the same each time.
+    """Inherit, name the class `Test...`, set the attributes, and override the fixture `instance`: always the same one.
 
     `arm` is tested with an option such as `iterations` that makes it stop by itself; `checker` is that of its problem.
-    An `exact` arm's candidates are all valid at the claimed objective, give or take the relative `tolerance`; those of
-    an arm that solves an approximation need a verdict, whichever. `repeats` says that the same seed gives the same
-    candidates, `seeded` that another one gives others. ::
+    The candidates of an `exact` arm are all valid at the claimed objective, within the relative `tolerance`; those of
+    an arm that solves an approximation need any verdict. `repeats` states that the same seed gives the same candidates,
+    `seeded` that another one gives different ones. ::
 
         class TestMine(AdapterSuite):
             arm = Arm(name="mine", solver="command", command=["./mine", "{instance}", "--seed", "{seed}"])
@@ -50,7 +50,7 @@ class AdapterSuite:
 
     @pytest.fixture
     def lines(self, instance: Path) -> list[dict[str, Any]]:
-        """Return the lines of a run with seed 1, which is run once for all tests of a class."""
+        """Return the lines of a run with seed 1, which all tests of a class share."""
         key = (type(self), instance.read_bytes())
         if key not in _FIRST_RUNS:
             _FIRST_RUNS[key] = self.run_once(instance)
@@ -68,7 +68,7 @@ class AdapterSuite:
         return [json.loads(line) for line in done.stdout.decode("utf-8").splitlines()]
 
     def test_setup_is_complete(self) -> None:
-        """Nothing is missing here to run the arm."""
+        """The arm can run here: nothing is missing."""
         assert check_setup(self.arm) is None
 
     def test_first_line_says_who_solves(self, lines: list[dict[str, Any]]) -> None:
@@ -80,9 +80,9 @@ class AdapterSuite:
         assert hello["version"]
 
     def test_an_approximation_names_its_model(self, instance: Path, lines: list[dict[str, Any]]) -> None:
-        """An adapter that solves a simplified model names it, in the first line too; an exact arm names none.
+        """An adapter that solves a simplified model names it, also on the first line; an exact arm names none.
 
-        The arm is then described and not compared. What a command solves is for its contract to state.
+        The arm is then described and not compared. For a command, the contract states the model.
         """
         declared, printed = model_of(self.arm, instance), lines[0].get("model", "")
         if self.exact:
@@ -91,7 +91,7 @@ class AdapterSuite:
             assert declared == printed != ""
 
     def test_every_candidate_has_an_objective_and_a_solution(self, lines: list[dict[str, Any]]) -> None:
-        """There is at least one candidate, and each says what it is worth."""
+        """There is at least one candidate, and each has an objective and a solution."""
         candidates = _candidates(lines)
         assert candidates
         for candidate in candidates:
@@ -100,13 +100,13 @@ class AdapterSuite:
             assert candidate.get("time", 0.0) >= 0.0
 
     def test_every_other_line_is_a_dual_bound_or_a_claim(self, lines: list[dict[str, Any]]) -> None:
-        """A line without an objective states a finite bound, or what the solver has proven."""
+        """A line without an objective states a finite bound or a proven claim."""
         for line in lines[1:]:
             claims = line.get("claim") in ("optimal", "infeasible")
             assert claims or "objective" in line or math.isfinite(line["bound"]), line
 
     def test_every_candidate_gets_a_verdict(self, instance: Path, lines: list[dict[str, Any]]) -> None:
-        """The checker can read each solution; an exact arm's are valid, at the objective claimed."""
+        """The checker reads each solution; those of an exact arm are valid at the claimed objective."""
         checker = load_checker(self.checker)
         for candidate in _candidates(lines):
             verdict = checker.check(instance, candidate["solution"])
@@ -116,13 +116,13 @@ class AdapterSuite:
                 assert verdict.objective == pytest.approx(candidate["objective"], rel=self.tolerance)
 
     def test_the_same_seed_gives_the_same_candidates(self, instance: Path, lines: list[dict[str, Any]]) -> None:
-        """Objectives and solutions repeat themselves; times need not."""
+        """Objectives and solutions are repeated; times need not be."""
         if not self.repeats:
             pytest.skip("this solver does not repeat itself")
         assert _without_times(self.run_once(instance, seed=1)) == _without_times(lines)
 
     def test_another_seed_gives_other_candidates(self, instance: Path, lines: list[dict[str, Any]]) -> None:
-        """The seed reaches the solver: one of two others leads elsewhere."""
+        """The seed reaches the solver: one of two other seeds changes the candidates."""
         if not self.seeded:
             pytest.skip("this solver takes no seed")
         first = _without_times(lines)

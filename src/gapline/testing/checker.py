@@ -1,4 +1,4 @@
-"""What every checker must do, as a pytest class to inherit."""
+"""The requirements on every checker, as a pytest class to inherit."""
 
 import copy
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 
 from gapline.checkers import Checker, CheckerFailure, load_checker
 
-# What a JSON line can hold and no checker may stumble over.
+# Values of a JSON line that must not break any checker.
 HOSTILE: tuple[object, ...] = (
     None, True, 0, -1, 1.5, "", "[[1]]", {}, {"routes": [[1]]}, [], [[]], [None], [1, 2], ["12"], [[None]], [["1"]],
     [[1.0]], [[True]], [[0]], [[-1]], [[10**30]], [[10**5000]], [[[1]]], [[1], {}], [[float("nan")]], [[float("inf")]],
@@ -16,10 +16,10 @@ HOSTILE: tuple[object, ...] = (
 
 
 class CheckerSuite:
-    """Inherit, name the class `Test...`, set the attributes, and override the fixture `instance`, the solutions' own.
+    """Inherit, name the class `Test...`, set the attributes, and override the fixture `instance` of the solutions.
 
-    `checker` is a name as a contract gives it; `valid` pairs solutions with the objective computed by hand, which the
-    checker's may miss by the relative `tolerance`; `invalid` pairs them with a part of the reason for the rejection. ::
+    `checker` is a name as in a contract; `valid` pairs solutions with the objective computed by hand, from which the
+    checker may differ by the relative `tolerance`; `invalid` pairs them with a part of the reason for the rejection. ::
 
         class TestMine(CheckerSuite):
             checker = "python:mine:check"
@@ -64,7 +64,7 @@ class CheckerSuite:
             assert not verdict.reason
 
     def test_invalid_solutions_are_rejected_with_a_reason(self, loaded: Checker, instance: Path) -> None:
-        """A rejection has one line that says why, and no objective."""
+        """A rejection has a reason in one line, and no objective."""
         assert self.invalid, "state at least one invalid solution"
         for solution, part in self.invalid:
             verdict = loaded.check(instance, solution)
@@ -75,24 +75,24 @@ class CheckerSuite:
 
     @pytest.mark.parametrize("solution", HOSTILE, ids=range(len(HOSTILE)))
     def test_anything_at_all_gets_a_verdict(self, loaded: Checker, instance: Path, solution: object) -> None:
-        """Malformed solutions are rejected, never an exception."""
+        """Malformed solutions are rejected, never with an exception."""
         verdict = loaded.check(instance, solution)
         assert not verdict.valid
         assert verdict.reason
         assert len(verdict.reason) < 500
 
     def test_checking_changes_nothing(self, loaded: Checker, instance: Path) -> None:
-        """The same solution gets the same verdict, before and after others, and stays as it was."""
+        """The same solution gets the same verdict, before and after others, and is not changed."""
         solutions = [solution for solution, _ in (*self.valid, *self.invalid)]
         before = copy.deepcopy(solutions)
-        # Forwards and backwards: a checker that remembers the last candidate gives itself away.
+        # Forwards and backwards, to expose a checker that depends on the previous candidate.
         first = [loaded.check(instance, solution) for solution in solutions]
         again = [loaded.check(instance, solution) for solution in reversed(solutions)]
         assert first == again[::-1]
         assert solutions == before
 
     def test_an_instance_that_is_not_there_is_the_checkers_failure(self, loaded: Checker, tmp_path: Path) -> None:
-        """What is not the candidate's fault leaves it unchecked."""
+        """An error that is not the candidate's fault leaves it unchecked."""
         solution = self.valid[0][0]
         with pytest.raises(CheckerFailure):
             loaded.check(tmp_path / "no such instance", solution)

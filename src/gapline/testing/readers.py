@@ -1,4 +1,4 @@
-"""What every reader of a format must do, as a class of tests to inherit; mutations are drawn from a fixed seed."""
+"""The requirements on every format reader, as a test class to inherit; mutations are drawn from a fixed seed."""
 
 import gzip
 import random
@@ -21,9 +21,9 @@ from gapline.logs.reader import HEAD, Found, FoundRun, LogFile, Reader
 _FOREIGN = (
     b"", b"\n", b"lorem ipsum\n", b"a,b,c\n1,2,3\n", b"{}\n", b"[]\n", bytes(range(256)) * 8, b"\0" * 1000,
 )  # fmt: skip
-# Each makes a careless pattern start again at every byte.
+# Repeated, each makes a careless pattern restart at every byte.
 _NOISE = (b"\n", b" ", b"\t\n", b"9", b"x", b"* ", b"[ ", b"{", b"- ", b"time ", b"a;", b",", b'"', b"0.1 ")
-# What solvers print about a relaxation, which is no solution and proves nothing about the problem itself.
+# Lines of solvers about a relaxation, which is no solution and proves nothing about the problem itself.
 _RELAXATIONS = (
     "Clp0000I Optimal - objective value {}", "Clp0032I Optimal objective {} - 57 iterations time 0.002",
     "Root relaxation: objective {}, 57 iterations, 0.00 seconds (0.00 work units)", "Optimal - objective value {}",
@@ -36,11 +36,11 @@ _LONG_LINE = 8 << 20
 
 
 class ReaderConformance:
-    r"""Inherit, set `reader`, the `path` that a file of its format has, a whole `sample` and what it holds.
+    r"""Inherit, set `reader`, the `path` of a file in its format, a whole `sample` and its expected content.
 
-    `candidates` are (time, objective) of the valid ones of its first run, in order; `companions` are files beside the
-    sample, name to bytes. Line endings and long lines are tried only where the format `is_text`. `proofs` are words of
-    the lines that state a proof of optimality, where the format has any. ::
+    `candidates` are (time, objective) of the valid ones of its first run, in order; `companions` are files next to the
+    sample, name to bytes. Line endings and long lines are tested only if the format `is_text`. `proofs` are words of
+    the lines that state a proof of optimality, if the format has such lines. ::
 
         class TestMine(ReaderConformance):
             reader = READER
@@ -58,7 +58,7 @@ class ReaderConformance:
     proofs: ClassVar[Sequence[bytes]] = ()
 
     def read(self, data: bytes) -> Found:
-        """Read bytes as the importer would hand them over."""
+        """Read bytes as the importer would pass them."""
         return self.reader.read(LogFile(self.path, data, beside=self.companions.get))
 
     def write(self, folder: Path, name: str, data: bytes) -> Path:
@@ -72,25 +72,25 @@ class ReaderConformance:
         return place
 
     def test_the_sample_is_recognised_by_this_reader_alone(self) -> None:
-        """`--format auto` needs one answer."""
+        """`--format auto` requires that only one reader accepts a file."""
         known = {reader.name: reader for reader in all_readers()[0]} | {self.reader.name: self.reader}
         found = [name for name, reader in known.items() if reader.looks_like(self.path, self.sample[:HEAD])]
         assert found == [self.reader.name], f"recognised by {found}"
 
     def test_foreign_bytes_are_not_recognised(self) -> None:
-        """Empty, plain and binary files belong to nobody."""
+        """No reader accepts empty, plain or binary files."""
         taken = [data[:20] for data in _FOREIGN if self.reader.looks_like("notes.txt", data)]
         assert not taken, f"{self.reader.name} claims {taken}"
 
     def test_the_sample_gives_its_runs_and_candidates(self) -> None:
-        """Numbers arrive as they stand in the file."""
+        """Numbers are read as they are in the file."""
         found = self.read(self.sample)
         assert len(found.runs) == self.runs, f"expected {self.runs} runs, got {len(found.runs)}"
         assert not found.problems, found.problems
         assert _candidates(found.runs[0]) == list(self.candidates)
 
     def test_runs_are_well_formed(self) -> None:
-        """Columns of one length, verdicts, statuses, senses and clocks among those that there are."""
+        """Columns have one length, and verdicts, statuses, senses and clocks have known values."""
         for run in self.read(self.sample).runs:
             _check_run(run)
 
@@ -99,13 +99,13 @@ class ReaderConformance:
         assert _content(self.read(self.sample)) == _content(self.read(self.sample))
 
     def test_line_endings_change_nothing(self) -> None:
-        """CRLF is what a log gets on its way through Windows."""
+        """Logs from Windows end their lines with CRLF."""
         if self.is_text:
             crlf = self.sample.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
             assert _content(self.read(crlf)) == _content(self.read(self.sample))
 
     def test_colours_change_nothing(self) -> None:
-        """Programs colour their lines for a terminal, and some do so in files."""
+        """Programs colour their lines for a terminal, and some also in files."""
         if self.is_text:
             lines = self.sample.split(b"\n")
             coloured = b"\n".join(b"\x1b[1;32m" + line[:4] + b"\x1b[0m" + line[4:] + b"\x1b[K" for line in lines)
@@ -123,7 +123,7 @@ class ReaderConformance:
             assert log.data == self.sample, name
 
     def test_a_log_that_comes_in_pieces_is_the_same_log(self) -> None:
-        """A large file is not held: its lines come in pieces that end anywhere, and so do those of its companions."""
+        """A large file is read in pieces that may end anywhere, and so are its companions."""
         for size in (7, 1000):
 
             def in_pieces(path: str, data: bytes | None, size: int = size) -> LogFile | None:
@@ -139,9 +139,9 @@ class ReaderConformance:
             assert _content(self.reader.read(log)) == _content(self.read(self.sample))
 
     def test_every_prefix_is_read_or_refused(self) -> None:
-        """A file cut anywhere gives what it still holds, or one error; never a number that was not written.
+        """A file that is cut anywhere gives its remaining content, or one error; never a number that was not written.
 
-        Half a number is another number (`951` is read as `9`): where a reader takes it, it names the line as a problem.
+        A cut number is another number (`951` is read as `9`): a reader that accepts it must report a problem there.
         """
         size = len(self.sample)
         cuts = range(size) if size <= 600 else sorted(random.Random(0).sample(range(size), 600))
@@ -163,12 +163,12 @@ class ReaderConformance:
                 assert kept == whole[: len(kept)], f"cut at byte {cut}: {kept[-1:]} is not in the whole file"
 
     def test_no_variant_is_better_than_the_best_incumbent_or_claims_more(self) -> None:
-        """A log that is cut or lacks lines, or that tells of relaxations, has no better value and proves no more."""
+        """A log that is cut, lacks lines or mentions relaxations has no better value and proves no more."""
         if self.is_text:
             check_variants(self.attempt, self.sample, self.proofs)
 
     def test_mutated_bytes_give_an_error_or_a_counted_rejection(self) -> None:
-        """Nothing but errors of ours comes out of a broken file."""
+        """A broken file raises no other errors than those of gapline."""
         draw = random.Random(1)
         for _ in range(_MUTATIONS):
             found = self.attempt(mutated(self.sample, draw))
@@ -176,7 +176,7 @@ class ReaderConformance:
                 _check_run(run)
 
     def test_a_line_without_end_is_cut(self) -> None:
-        """A dump in the middle of a log is no reason to fail, nor to search it for minutes."""
+        """An endless line in the middle of a log must not fail the reader, nor keep it busy for minutes."""
         if not self.is_text:
             return
         for filler in (b"x", b"9", b" ", b"{[", b"\0"):
@@ -186,7 +186,7 @@ class ReaderConformance:
                 self.reader.looks_like(self.path, data[:HEAD])
 
     def test_looking_at_a_head_full_of_noise_is_cheap(self) -> None:
-        """A pattern that goes over the same bytes again and again hangs here."""
+        """A pattern that scans the same bytes again and again hangs here."""
         for filler in _NOISE:
             noise = filler * (HEAD // len(filler))
             for data in (noise, self.sample[:200] + noise, noise[: HEAD // 2] + self.sample):
@@ -195,7 +195,7 @@ class ReaderConformance:
                 self.attempt(data)
 
     def test_the_import_makes_a_campaign_that_can_be_stored(self, tmp_path: Path) -> None:
-        """From a file to a campaign directory and back."""
+        """A file is imported into a campaign directory and read back."""
         place = self.write(tmp_path, Path(self.path).name, self.sample)
         found = self.read(self.sample).runs
         campaign = import_logs(
@@ -211,7 +211,7 @@ class ReaderConformance:
         assert stored.digest() == campaign.digest()
 
     def attempt(self, data: bytes) -> Found | None:
-        """Read broken bytes: what was found, or None where the reader refused the file."""
+        """Read broken bytes; return what was found, or None if the reader refused the file."""
         self.reader.looks_like(self.path, data[:HEAD])
         try:
             return self.read(data)
@@ -220,7 +220,7 @@ class ReaderConformance:
 
 
 def check_variants(read: Callable[[bytes], Found | None], sample: bytes, proofs: Sequence[bytes] = ()) -> None:
-    """Assert that no prefix and no variant of a log gives a value better than its best incumbent, or an unstated claim.
+    """Assert that no prefix and no variant of a log gives a value better than its best incumbent, or a false claim.
 
     `proofs` are words of the lines that state a proof: a text without any of them claims no optimum.
     """
@@ -233,7 +233,7 @@ def check_variants(read: Callable[[bytes], Found | None], sample: bytes, proofs:
         for run in found.runs if found else ():
             has_proof = any(words in data for words in proofs)
             assert has_proof or run.carried.get("claim") != "optimal", f"{kind}: claims an optimum that nothing states"
-            # Digits that only the last line has are missing where that line is.
+            # Digits that only the last line has are lost when that line is cut.
             slack = max(float(run.carried.get("value_resolution") or 0.0), 1e-9 * max(map(abs, values), default=0.0))
             for _, value in _candidates(run):
                 assert senses == {"max"} or value >= min(values, default=np.inf) - slack, f"{kind}: {value} is too good"
@@ -243,7 +243,7 @@ def check_variants(read: Callable[[bytes], Found | None], sample: bytes, proofs:
 
 
 def _variants(sample: bytes, values: Sequence[float], *, maximises: bool) -> Iterator[tuple[str, bytes]]:
-    """Yield what may become of a log: cut, without some lines, with some twice, with relaxations among its lines."""
+    """Yield possible variants of a log: cut, without some lines, with repeated ones, with relaxations among them."""
     draw, lines = random.Random(2), sample.splitlines(keepends=True)
     places = range(len(lines)) if len(lines) <= _VARIANTS else sorted(draw.sample(range(len(lines)), _VARIANTS))
     reach = 1.0 + max(map(abs, values), default=1.0)
@@ -261,7 +261,7 @@ def _variants(sample: bytes, values: Sequence[float], *, maximises: bool) -> Ite
 
 
 def mutated(data: bytes, draw: random.Random) -> bytes:
-    """Change a few places of a file: flip, drop, insert, repeat, swap lines, put hostile numbers in."""
+    """Change a few places of a file: flip, drop, insert, repeat or swap lines, insert hostile numbers."""
     out = bytearray(data)
     for _ in range(draw.randint(1, 4)):
         at = draw.randrange(len(out) + 1)
@@ -291,7 +291,7 @@ def _candidates(run: FoundRun) -> list[tuple[float, float]]:
 
 
 def _numbers(found: Found) -> set[tuple[str, float]]:
-    """Return the times and values of the valid candidates, and the bounds, each with its kind."""
+    """Return times and values of the valid candidates, and the bounds, each with its kind."""
     candidates = [candidate for run in found.runs for candidate in _candidates(run)]
     bounds = [np.asarray(run.bound, float) for run in found.runs if run.bound is not None]
     return (

@@ -1,4 +1,4 @@
-"""Members, journals and campaign, read again and compared file by file."""
+"""Members, journals and campaign: read again and compared file by file."""
 
 import json
 import shlex
@@ -27,7 +27,7 @@ from gapline.text import counted, printable
 
 
 def check_sums(subject: Subject) -> Iterator[CheckRow]:
-    """Compare every member of a package with its sum."""
+    """Compare every member of a package with its checksum."""
     try:
         stated = parse_sums(read_regular(subject.folder / SUMS).decode(), SUMS)
         there = list_members(subject.folder)
@@ -40,7 +40,7 @@ def check_sums(subject: Subject) -> Iterator[CheckRow]:
         said = reason_of(error) if isinstance(error, OSError) else str(error)
         differing = [Mismatch.of(said, member=SUMS)]
         yield compared("sums", 0, "members", differing)
-    # A package that is not the one that was written is looked at no further: any of it may be anybody's.
+    # If a member was changed, nothing else in the package can be trusted, so that the verification stops here.
     if differing:
         yield not_compared("the rest", 0, "members", "not looked at: what comes before it differs")
 
@@ -58,7 +58,7 @@ def _differing_members(subject: Subject, stated: dict[str, str], found: list[str
 
 
 def check_others(subject: Subject) -> Iterator[CheckRow]:
-    """Name the members of which nothing is made: their sums are all that is known of them."""
+    """Name the members that no other check recomputes: only their checksums are verified."""
     if not subject.is_package:
         return
     known = {CONTRACT_FILE, DOCUMENT, SUMS, *(instance.path for instance in subject.contract.instances)}
@@ -74,7 +74,7 @@ def check_others(subject: Subject) -> Iterator[CheckRow]:
 
 
 def check_journals(subject: Subject) -> Iterator[CheckRow]:
-    """Verify journals and verdicts, and make the campaign that follows from them."""
+    """Verify journals and verdicts, and build the campaign from them."""
     index = subject.index
     cut = f"{counted(index.cut_short, 'attempt')} of them cut short" if index.cut_short else ""
     yield compared("journals", index.attempts, "attempts", index.wrong, how="chained checksums, orders", why=cut)
@@ -97,7 +97,7 @@ def check_stored(subject: Subject) -> Iterator[CheckRow]:
         files = len(read_manifest(folder).get("files", ()))
         open_campaign(folder)
     except GaplineError as error:
-        # An error on the whole directory names the file first.
+        # An error about the whole directory names the file first.
         found = Mismatch.of(subject.words(error.message))
         name, colon, said = found.said.partition(": ")
         if found.member == CAMPAIGN and colon and name in OUR_FILES:
@@ -107,7 +107,7 @@ def check_stored(subject: Subject) -> Iterator[CheckRow]:
 
 
 def check_rebuilt(subject: Subject) -> Iterator[CheckRow]:
-    """Compare `campaign/` with the one that the journals make, which then lies in `scratch`."""
+    """Compare `campaign/` with the one built from the journals, which is written to `scratch`."""
     folder, made = subject.folder / CAMPAIGN, subject.scratch / CAMPAIGN
     campaign, retired = _with_retired(subject.index.campaign, folder)
     if retired:
@@ -127,30 +127,30 @@ def check_rebuilt(subject: Subject) -> Iterator[CheckRow]:
 
 
 def _with_retired(campaign: Campaign, folder: Path) -> tuple[Campaign, list[str]]:
-    """Take over columns of earlier versions, on which no journal has a word and no number rests, and name them."""
+    """Copy columns of earlier versions, which no journal records and no number uses; return their names too."""
     runs = campaign.runs
     try:
         stored = pl.read_parquet(read_regular(folder / RUNS_FILE, most=most_bytes()))
         same = runs.select(RUN_KEY).equals(stored.select(RUN_KEY))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-        # The comparison of the files names it.
+        # The comparison of the files reports the error.
         return campaign, []
     names = [name for name in RETIRED if same and name in stored.columns]
     runs = runs.with_columns(stored.select(names)) if names else runs
-    # Bytes depend on the order of the columns.
+    # The bytes depend on the order of the columns.
     order = [name for name in stored.columns if names and name in runs.columns]
     return replace(campaign, runs=runs.select(*order, pl.exclude(order)) if names else runs), names
 
 
 def rename_source(found: Diagnostics, folder: Path, stated: Any) -> Diagnostics:
-    """Return the diagnostics of a rebuilt campaign, with the study named as the manifest of the stored one names it."""
+    """Return the diagnostics of a rebuilt campaign, naming the study as the manifest of the stored one does."""
     sources = stated.get("diagnostics", {}).get("sources", []) if isinstance(stated, dict) else []
     if len(sources) != 1 or not isinstance(sources[0], str):
         return found
     here, there = str(folder), sources[0]
 
     def called(text: str) -> str:
-        # From inside the study, its own name stands in no path; in a command, it is quoted.
+        # When gapline ran inside the study, paths do not contain its name; in a command, the name is quoted.
         text = text.replace(f"gapline check {shlex.quote(here)}", f"gapline check {shlex.quote(there)}")
         return text.replace(f"{here}/", "" if there == "." else f"{there}/").replace(here, there)
 
@@ -182,7 +182,7 @@ def _differing_files(subject: Subject, made: Path, rebuilt: Campaign, *, other: 
 
 
 def _of_content(manifest: Any, subject: Subject, other: bool) -> dict[str, Any] | None:
-    """Return what of a manifest follows from the journals alone; None for what is none."""
+    """Return the part of a manifest that follows from the journals alone; None if it is not a manifest."""
     if not isinstance(manifest, dict):
         return None
     kept = {name: value for name, value in manifest.items() if name != "seal"}
@@ -190,14 +190,14 @@ def _of_content(manifest: Any, subject: Subject, other: bool) -> dict[str, Any] 
         kept["files"] = {name: value for name, value in kept.get("files", {}).items() if name != RUNS_FILE}
     found = kept.get("diagnostics")
     if not subject.is_package and isinstance(found, dict):
-        # What lies beside the journals and is not of gapline may have come after the campaign was built.
+        # Foreign files next to the journals may have been added after the campaign was built.
         notes = [note for note in found.get("notes", []) if "not of gapline and left out" not in str(note)]
         kept["diagnostics"] = found | {"notes": notes}
     return kept
 
 
 def _runs_difference(expected: Path, got: Path) -> str | None:
-    """Name column and run of the first entry of the runs table that differs."""
+    """Name the column and the run of the first differing entry of the runs table."""
     try:
         one, another = (pl.read_parquet(read_regular(path, most=most_bytes())) for path in (expected, got))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
@@ -216,7 +216,7 @@ def _runs_difference(expected: Path, got: Path) -> str | None:
 
 
 def _column_difference(expected: Path, got: Path, rebuilt: Campaign) -> str | None:
-    """Name run and candidate of the first entry of a column that differs."""
+    """Name the run and the candidate of the first differing entry of a column."""
     try:
         one, another = (np.load(path, mmap_mode="r", allow_pickle=False) for path in (expected, got))
     except (OSError, ValueError, EOFError):
@@ -228,7 +228,7 @@ def _column_difference(expected: Path, got: Path, rebuilt: Campaign) -> str | No
         left.seek(one.offset)
         right.seek(another.offset)
         place = first_difference(left, right)
-    # What lies behind the last entry is no candidate.
+    # Bytes after the last entry belong to no candidate.
     if place is None or (entry := place // one.itemsize) >= len(one):
         return None
     runs = rebuilt.runs

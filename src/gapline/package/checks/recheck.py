@@ -1,4 +1,4 @@
-"""The checker is asked again about every candidate, and what it says is compared with what it said then."""
+"""The checker judges every candidate again, and its verdicts are compared with the stored ones."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -20,13 +20,13 @@ from gapline.package.checks.values import same_number
 from gapline.run.check_run import CheckSettings, identify_checker, judge_candidates
 from gapline.text import counted
 
-# Cells of one task: enough that starting it costs little, few enough that none waits long for the last.
+# Cells per task: enough to make its start cheap, few enough that no process waits long for the last one.
 _AT_ONCE = 8
 
 
 @dataclass(slots=True)
 class RecheckResult:
-    """What asking again about a run gave: `same` verdicts, those that differ, `unanswered` questions and why."""
+    """The result of judging a run again: `same` verdicts, those that differ, and how many were `unanswered`."""
 
     same: int = 0
     differing: list[str] = field(default_factory=list)
@@ -35,7 +35,7 @@ class RecheckResult:
 
 
 def check_candidates(subject: Subject) -> Iterator[CheckRow]:
-    """Ask the checker again about every candidate that it judged, if that is wanted; else say whose word counts."""
+    """Judge every candidate again with `recheck`; otherwise report whose verdicts count."""
     by_solver = subject.contract.objective.validation == "solver"
     if not subject.has_journals:
         words = "the solver's word only: no checker looked at them" if by_solver else "verdicts as they were imported"
@@ -53,7 +53,7 @@ def check_candidates(subject: Subject) -> Iterator[CheckRow]:
 
 
 def _ask_again(subject: Subject, checker: str, judge: Judge) -> Iterator[CheckRow]:
-    """Run the checker; it is said first what will run."""
+    """Run the checker, after announcing what will run."""
     names = [cell.name for cell in cells_of(subject.folder)]
     subject.say(f"--recheck runs the checker {checker} on the candidates of {counted(len(names), 'run')}")
     try:
@@ -76,7 +76,7 @@ def _ask_again(subject: Subject, checker: str, judge: Judge) -> Iterator[CheckRo
 
 
 def _recheck(subject: Subject, names: list[str], settings: CheckSettings, judge: Judge) -> list[RecheckResult]:
-    """Ask again about the runs of cells, here or in several processes of this machine."""
+    """Judge the runs of cells again, here or in several processes of this machine."""
     study, alone = subject.folder.absolute(), subject.jobs in (None, 1)
     size = 1 if alone else _AT_ONCE
     tasks = [(study, names[low : low + size], settings, judge) for low in range(0, len(names), size)]
@@ -92,15 +92,15 @@ def _recheck(subject: Subject, names: list[str], settings: CheckSettings, judge:
 
 
 def recheck_cells(study: Path, names: Sequence[str], settings: CheckSettings, judge: Judge) -> list[RecheckResult]:
-    """Ask again about the attempts at some cells, one result for each cell."""
+    """Judge the attempts at some cells again; return one result per cell."""
     return [_recheck_cell(study, study / JOURNALS / name, settings, judge) for name in names]
 
 
 def _recheck_cell(study: Path, cell: Path, settings: CheckSettings, judge: Judge) -> RecheckResult:
-    # A cell at a time: its journals are let go of before the next.
+    # One cell at a time, so that its journals are freed before the next one.
     index, result = Index(study, keep=False), RecheckResult()
     for journal in CellRecord(cell, [index.read(attempt).outcome for attempt in attempts_of(cell)]).attempts:
-        # One that was changed has a row of its own.
+        # The journals check reports a changed journal in a row of its own.
         if isinstance(journal, Journal) and journal.state is not JournalState.QUARANTINED:
             known = verdicts_of(read_verdicts(journal), lambda head: head.judge == judge)
             if known is not None:
@@ -129,7 +129,7 @@ def _recheck_attempt(
 
 
 def _same(before: StoredVerdict, now: StoredVerdict, *, exactly: bool) -> bool:
-    """Say whether two verdicts are the same; of another version of the checker, words and last digits may differ."""
+    """Return whether two verdicts agree; another checker version may differ in wording and last digits."""
     if exactly:
         return (before.valid, before.objective, before.reason) == (now.valid, now.objective, now.reason)
     if before.objective is None or now.objective is None:

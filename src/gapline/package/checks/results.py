@@ -1,4 +1,4 @@
-"""Scores, intervals, tables, figures, macros, sentences and page, made again and compared with `results/`."""
+"""Scores, intervals, tables, figures, macros, sentences and page: recomputed and compared with `results/`."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -31,7 +31,7 @@ from gapline.text import printable
 
 _NUMBERS = "scores and intervals"
 _LIST = f"{RESULTS}/{RESULTS_FILE}"
-# What a report writes, in the order of the rows; the first that fits names a file.
+# The kinds of files that a report writes, in the order of the rows; the first match decides.
 _KINDS: dict[str, Callable[[str], bool]] = {
     _NUMBERS: lambda name: name == RESULTS_FILE,
     "tables": lambda name: name.startswith("tables/"),
@@ -41,17 +41,17 @@ _KINDS: dict[str, Callable[[str], bool]] = {
     "page": lambda name: name.endswith(".html"),
     "other results": lambda _: True,
 }
-# Drawings have no numbers of their own that could be compared one by one.
+# Drawings contain no numbers that could be compared one by one.
 _DRAWN = (".svg", ".png", ".html")
-# What in the list of results names the libraries, and what follows from the bytes of the others.
+# Entries of the list of results that name libraries, or follow from the bytes of the other files.
 _OF_BYTES = ("versions", "files", "derived")
 
 
 @dataclass(slots=True)
 class _Kind:
-    """What was found of one kind of file: how many by bytes and by value, and which not at all.
+    """The comparison of one kind of file: how many agree by bytes and by value, and which were not compared.
 
-    Of the list of results, also how many of its numbers were compared, and how many, under which keys, were not.
+    For the list of results, also how many of its numbers were compared, and which keys with how many numbers were not.
     """
 
     by_bytes: int = 0
@@ -63,7 +63,7 @@ class _Kind:
 
 
 def check_results(subject: Subject) -> Iterator[CheckRow]:
-    """Write the report of a study again, of the campaign that its journals make, and compare every file of it."""
+    """Write the report again from the campaign built from the journals, and compare every file of it."""
     document = subject.results
     if document is None:
         yield not_compared("results", 0, "files", f"there is no {RESULTS}/; gapline report writes it")
@@ -94,7 +94,7 @@ def check_results(subject: Subject) -> Iterator[CheckRow]:
 
 
 def _check_digests(subject: Subject, document: dict[str, Any], there: list[str]) -> Iterator[CheckRow]:
-    """Compare the files with the digests that the list of results states of them."""
+    """Compare the files with the digests in the list of results."""
     stated = document["files"]
     differing = [Mismatch(f"{RESULTS}/{name}", "expected a file, got none") for name in stated if name not in there]
     for name in sorted(stated.keys() & set(there)):
@@ -112,7 +112,7 @@ def _check_digests(subject: Subject, document: dict[str, Any], there: list[str])
 
 
 def _write_again(study: Study, document: dict[str, Any], target: Path) -> Path:
-    """Write the report as the list of results says that it was drawn."""
+    """Write the report with the drawing options that the list of results states."""
     names = [*document["files"], *document.get("derived", ())]
     formats = tuple(form for form in FILE_FORMATS if any(name.endswith(f".{form}") for name in names))
     drawing = dict(document.get("drawing", {}))
@@ -125,7 +125,7 @@ def _compare(document: dict[str, Any], made: Path, folder: Path) -> Iterator[Che
     wrong = version_mistakes(document["versions"], _LIST)
     if wrong:
         yield compared("versions", len(document["versions"]), "facts", wrong)
-    # Where it is unknown which version wrote the files, they must be the same bytes.
+    # If it is unknown which versions wrote the files, their bytes must be the same.
     others = {
         name: (stated.get(name, "not stated"), version)
         for name, version in here.items()
@@ -138,7 +138,7 @@ def _compare(document: dict[str, Any], made: Path, folder: Path) -> Iterator[Che
     listed = set(document["files"]) | {RESULTS_FILE}
     for name in sorted({*list_members(made), *list_members(folder)}):
         there = ["a file" if (place / name).is_file() else "none" for place in (made, folder)]
-        # What neither this report writes nor the list has is named elsewhere.
+        # Files that neither this report writes nor the list names are reported elsewhere.
         if name.endswith(".pdf") or (there[0] == "none" and name not in listed):
             continue
         kind = kinds[next(kind for kind, fits in _KINDS.items() if fits(name))]
@@ -171,7 +171,7 @@ def _compare(document: dict[str, Any], made: Path, folder: Path) -> Iterator[Che
 def _number_difference(
     made: Path, document: dict[str, Any], words: Mapping[str, str], kind: _Kind, *, common: bool
 ) -> Mismatch | None:
-    """Compare the list of results by value; of another gapline, the keys that both have, and count the rest."""
+    """Compare the list of results by value; for another version of gapline, compare the common keys, count the rest."""
     expected, got = (
         {name: value for name, value in whole.items() if name not in _OF_BYTES}
         for whole in (json.loads(read_regular(made)), document)
@@ -185,7 +185,7 @@ def _number_difference(
 
 def _rows(name: str, kind: _Kind, why: str) -> Iterator[CheckRow]:
     files = kind.by_bytes + kind.by_value + len(kind.differing)
-    # The list of results is one file; what it holds are the numbers.
+    # The list of results is one file: count its numbers instead.
     number, unit = (kind.numbers, "numbers") if name == _NUMBERS else (files, "files")
     ways = ["bytes"] if kind.by_bytes else []
     ways += [f"value within {WITHIN:g} ({why})"] if kind.by_value else []

@@ -10,13 +10,13 @@ from typing import Any
 from gapline.contract.layout import Identity
 from gapline.text import printable
 
-# Of what differs; the rest is counted.
+# Differences listed in full; further ones are only counted.
 MOST_DIFFERENCES = 100
 _PLACE = re.compile(r"(?P<member>[^:]+?)(?::(?P<line>[0-9]+))?: (?P<said>.*)", re.DOTALL)
 
 
 class CheckOutcome(StrEnum):
-    """What became of a thing that was looked at."""
+    """The outcome of one check."""
 
     SHOWN = "shown"
     DIFFERS = "differs"
@@ -25,7 +25,7 @@ class CheckOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """One thing that is not as it should be; `said` is `expected …, got …`, `member` the file that it is said of."""
+    """One difference: `said` is `expected …, got …`, and `member` is the file that it concerns."""
 
     member: str
     said: str
@@ -37,7 +37,7 @@ class Mismatch:
 
     @classmethod
     def of(cls, message: str, *, member: str = "") -> "Mismatch":
-        """Take a message of the shape `file:line: expected …, got …` apart; `member` where it names no file.
+        """Parse a message of the form `file:line: expected …, got …`; `member` is used where it names no file.
 
         >>> Mismatch.of("journal/a/events.jsonl:3: expected checksum 1, got 2").line
         3
@@ -50,9 +50,9 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class CheckRow:
-    """One thing that was looked at: `how` it was compared where it was, `why` where it was not, or what to know of it.
+    """One thing that was checked: `how` it was compared, `why` it was not, or a remark.
 
-    `number` is how many of `unit` were looked at, or are left unlooked at.
+    `number` is how many of `unit` were compared or left out.
     """
 
     what: str
@@ -65,33 +65,33 @@ class CheckRow:
 
     @property
     def counted(self) -> str:
-        """The number with its unit; nothing where there was nothing to look at."""
+        """The number with its unit; empty where there was nothing to compare."""
         if not self.number and self.outcome is CheckOutcome.NOT_SHOWN:
             return ""
         return f"{self.number:,} {self.unit.removesuffix('s') if self.number == 1 else self.unit}"
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the row for JSON."""
         return {name: getattr(self, name) for name in self.__slots__ if name != "differing"}
 
 
 def compared(
     what: str, number: int, unit: str, differing: Iterable[Mismatch] = (), *, how: str = "", why: str = ""
 ) -> CheckRow:
-    """Return the row of what was compared."""
+    """Return a row for a comparison that was made."""
     found = tuple(differing)
     outcome = CheckOutcome.DIFFERS if found else CheckOutcome.SHOWN
     return CheckRow(what, number, unit, outcome, how, f"{len(found):,} differ" if found else why, found)
 
 
 def not_compared(what: str, number: int, unit: str, why: str) -> CheckRow:
-    """Return the row of what was not compared."""
+    """Return a row for a comparison that was not made."""
     return CheckRow(what, number, unit, CheckOutcome.NOT_SHOWN, why=why)
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What a verification found, in the order in which it looked."""
+    """The rows of a verification, in the order of the checks."""
 
     source: str
     kind: str
@@ -100,31 +100,31 @@ class Verification:
 
     @property
     def differences(self) -> tuple[Mismatch, ...]:
-        """The first things that differ; `more` of them are counted only."""
+        """The first differences; `more` counts the others."""
         return tuple(islice(chain.from_iterable(row.differing for row in self.rows), MOST_DIFFERENCES))
 
     @property
     def more(self) -> int:
-        """How many differences there are beyond those in `differences`."""
+        """The number of differences beyond those in `differences`."""
         return max(0, sum(len(row.differing) for row in self.rows) - MOST_DIFFERENCES)
 
     @property
     def passed(self) -> bool:
-        """Whether nothing that was looked at differs."""
+        """Whether no check found a difference."""
         return self.first is None
 
     @property
     def first(self) -> Mismatch | None:
-        """The first thing that differs."""
+        """The first difference."""
         return next(iter(self.differences), None)
 
     @property
     def left(self) -> tuple[CheckRow, ...]:
-        """What was not shown."""
+        """The rows of what was not checked."""
         return tuple(row for row in self.rows if row.outcome is CheckOutcome.NOT_SHOWN)
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the verification for JSON."""
         return {
             "source": self.source,
             "kind": self.kind,

@@ -1,4 +1,4 @@
-"""What is stated of files by their digests: `package.json`, the register of plans, the snapshots, the instances."""
+"""What the package states about files by their digests: `package.json`, plan register, snapshots, instances."""
 
 import contextlib
 import datetime
@@ -20,19 +20,19 @@ from gapline.references.snapshot import Snapshot
 from gapline.study.contract_choices import contract_changes, recorded_facts
 from gapline.text import counted, printable
 
-# What is compared with digests of files; the instances in `check_instances` too.
+# Entries that are compared with digests of files; `check_instances` compares the instances too.
 _OF_DIGESTS = ("schema", "contract", "register", "campaign", "snapshots", "instances")
 _REGISTER = f"{JOURNALS}/{REGISTER}"
-# Files may be changed after they were registered, and every output says so; these have rows of their own.
+# Files may change after they were registered, and every output reports it; these have rows of their own.
 _OF_FILES = frozenset({"contract", "snapshots", "snapshot_files", "instances", "code", "checker", "solvers"})
-# Clocks of two machines agree within that.
+# The largest difference between the clocks of two machines that is tolerated.
 _SKEW = datetime.timedelta(minutes=1)
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 def check_document(subject: Subject) -> Iterator[CheckRow]:
-    """Name a `package.json` that cannot be read."""
+    """Report a `package.json` that cannot be read."""
     try:
         if subject.package is None:
             return
@@ -41,7 +41,7 @@ def check_document(subject: Subject) -> Iterator[CheckRow]:
 
 
 def check_contract(subject: Subject) -> Iterator[CheckRow]:
-    """Name a contract that cannot be read."""
+    """Report a contract that cannot be read."""
     try:
         if subject.contract:
             return
@@ -50,7 +50,7 @@ def check_contract(subject: Subject) -> Iterator[CheckRow]:
 
 
 def check_package(subject: Subject) -> Iterator[CheckRow]:
-    """Compare what `package.json` states with the files next to it; instances and environment have their own rows."""
+    """Compare `package.json` with the files next to it; instances and environment have their own rows."""
     package, contract, results = subject.package, subject.contract, subject.results
     if package is None:
         return
@@ -88,7 +88,7 @@ def check_package(subject: Subject) -> Iterator[CheckRow]:
 
 
 def check_environment(subject: Subject) -> Iterator[CheckRow]:
-    """Compare the environment that `package.json` states with the one that follows from the runs."""
+    """Compare the environment in `package.json` with the one that follows from the runs."""
     if not subject.is_package:
         return
     document = subject.document
@@ -112,7 +112,7 @@ def check_environment(subject: Subject) -> Iterator[CheckRow]:
 
 
 def check_instances(subject: Subject) -> Iterator[CheckRow]:
-    """Compare the instances with the digests that package and register state."""
+    """Compare the instances with their digests in package and register."""
     register = _readable(read_register, subject.folder)
     registered = register.entries[-1].instances if register and register.entries else {}
     package, absent = subject.package, subject.absent_instances
@@ -149,7 +149,7 @@ def check_instances(subject: Subject) -> Iterator[CheckRow]:
 
 
 def check_snapshots(subject: Subject) -> Iterator[CheckRow]:
-    """Compare every snapshot, in the folder of references or named by the contract, with the digest that it states."""
+    """Compare every snapshot, in the references folder or named by the contract, with the digest that it states."""
     names = {file.relative_to(subject.folder).as_posix() for file in (subject.folder / REFERENCES).glob("*.json")}
     named = subject.contract.reference.snapshot
     if named is not None and (subject.folder / named).is_file():
@@ -165,7 +165,7 @@ def check_snapshots(subject: Subject) -> Iterator[CheckRow]:
 
 
 def check_timing(subject: Subject) -> Iterator[CheckRow]:
-    """Compare what the contract states of the timing with what the journals recorded when the runs were made."""
+    """Compare the timing that the contract states with what the journals recorded during the runs."""
     runs = subject.index.campaign.runs
     recorded = recorded_facts(runs)
     differing = [
@@ -174,7 +174,7 @@ def check_timing(subject: Subject) -> Iterator[CheckRow]:
     ]
     register = _readable(read_register, subject.folder)
     if "charged" not in recorded and register is not None and register.entries and register.edited:
-        # Journals of earlier versions recorded less: all that is known is that the file is another one.
+        # Journals of earlier versions recorded less: then all that is known is that the file has changed.
         unregistered = [change for change in _readable(register.changes) or [] if "not registered yet" in change]
         if any(change.startswith((CONTRACT_FILE, "time ")) for change in unregistered):
             said = "changed after the first run, and the journals do not record what it stated of the timing"
@@ -183,7 +183,7 @@ def check_timing(subject: Subject) -> Iterator[CheckRow]:
 
 
 def check_register(subject: Subject) -> Iterator[CheckRow]:
-    """Verify the chain of the register, and its last line and its moments against contract and journals."""
+    """Verify the chain of the register, and compare its last line and its times with contract and journals."""
     try:
         register = read_register(subject.folder)
     except (GaplineError, OSError) as error:
@@ -201,9 +201,9 @@ def check_register(subject: Subject) -> Iterator[CheckRow]:
 
 
 def _out_of_order(register: Register, begun: list[datetime.datetime]) -> Iterator[Mismatch]:
-    """Say where moments and counts of attempts go back, or a plan says to be older than runs that were there.
+    """Report times and attempt counts that decrease, and plans that claim to be older than existing runs.
 
-    `begun` holds when attempts were begun, as their journals say.
+    `begun` holds the start times of the attempts from their journals.
     """
     first, before = min(begun, default=None), None
     for number, entry in enumerate(register.entries, 1):
@@ -219,7 +219,7 @@ def _out_of_order(register: Register, begun: list[datetime.datetime]) -> Iterato
 
 
 def _not_declared(subject: Subject, register: Register) -> Iterator[Mismatch]:
-    """Say what the last line states otherwise than the contract of which it has the digest."""
+    """Report where the last line differs from the contract whose digest it holds."""
     last = register.entries[-1]
     today = declare(subject.folder, subject.contract, known=last.instances)
     if (last.contract, last.gapline) != (today.contract, VERSION):
@@ -239,7 +239,7 @@ def _json(entry: Declared | Entry, name: str) -> str:
 
 
 def _readable(read: Callable[P, T], *args: P.args, **choices: P.kwargs) -> T | None:
-    """Read what has a row of its own, in which it is said why it cannot be read."""
+    """Read a file; return None if it cannot be read, since another row reports why."""
     try:
         return read(*args, **choices)
     except (GaplineError, OSError, ValueError):

@@ -1,4 +1,4 @@
-"""What is verified: a package or a study, what its files state, and what its journals hold."""
+"""The subject of a verification: a package or a study, what its files state, and what its journals hold."""
 
 import contextlib
 import datetime
@@ -48,9 +48,9 @@ from gapline.traces.package_source import is_package, unpacked_package
 
 @dataclass
 class Subject:
-    """A folder with the files of a study, how what it was opened from is called, and what follows from its files.
+    """A folder with the files of a study, the name of what it was opened from, and what follows from its files.
 
-    Files are read when they are first asked for. `scratch` is where things are made again.
+    Files are read on first use. `scratch` is the folder for recomputed files.
     """
 
     folder: Path
@@ -63,20 +63,20 @@ class Subject:
     jobs: int | None = None
     say: Callable[[str], None] = lambda _text: None
     progress: Progress = lambda *_: None
-    # What the journals make, once that was compared with `campaign/`; None where there are none.
+    # The campaign built from the journals, once it was compared with `campaign/`; None without journals.
     rebuilt: Campaign | None = None
 
     @property
     def kind(self) -> str:
-        """What it is, in a word."""
+        """What the subject is, in one word."""
         return "package" if self.is_package else "study"
 
     def words(self, text: object) -> str:
-        """Return a message with paths as they are named in the package or the study, wherever it lies now."""
+        """Return a message with paths relative to the package or study, wherever it lies now."""
         said = text.message if isinstance(text, GaplineError) else str(text)
-        # Of several mistakes each has a line, and a row has one.
+        # Several mistakes come as several lines, but a row has only one.
         one_line = "; ".join(line.strip() for line in said.splitlines())
-        # Workers name files by their whole path.
+        # Workers name files by their absolute path.
         for folder in dict.fromkeys((self.folder.absolute(), self.folder)):
             one_line = one_line.replace(f"{folder}/", "").replace(str(folder), self.name)
         return one_line
@@ -88,12 +88,12 @@ class Subject:
 
     @cached_property
     def package(self) -> PackageDocument | None:
-        """What a package states of itself."""
+        """The `package.json` of a package."""
         return read_package_document(self.folder) if self.is_package else None
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """`package.json` with every key."""
+        """`package.json` with all of its keys."""
         return dict(json.loads(read_regular(self.folder / DOCUMENT)))
 
     @cached_property
@@ -104,7 +104,7 @@ class Subject:
 
     @cached_property
     def results(self) -> dict[str, Any] | Mismatch | None:
-        """What `results/results.json` states, None where there is none, or why it cannot be read."""
+        """The content of `results/results.json`, None without one, or why it cannot be read."""
         member = f"{RESULTS}/{RESULTS_FILE}"
         path = self.folder / member
         if not path.exists():
@@ -117,18 +117,18 @@ class Subject:
 
     @cached_property
     def versions(self) -> dict[str, str]:
-        """The well-formed versions of the libraries that wrote it, where results or package state them."""
+        """The well-formed versions of the libraries that wrote it, if results or package state them."""
         found = well_formed(self.results["versions"]) if isinstance(self.results, dict) else {}
         return found if found or self.package is None else well_formed(self.package.versions)
 
     @cached_property
     def has_journals(self) -> bool:
-        """Whether it has runs of its own: an imported study has a campaign alone."""
+        """Whether it has journals: an imported study has only a campaign."""
         return bool(cells_of(self.folder))
 
     @cached_property
     def index(self) -> "WatchedIndex":
-        """What was noted while its journals were read."""
+        """The notes that were taken while its journals were read."""
         index = WatchedIndex(self)
         survey = survey_study(self.folder, index)
         index.campaign, index.judge = build_campaign(survey, index), survey.judge
@@ -137,9 +137,9 @@ class Subject:
 
 
 class WatchedIndex(NotingIndex):
-    """An index that knows nothing and notes of each attempt what does not verify.
+    """An index without stored entries, which notes what does not verify in each attempt.
 
-    `campaign` is what the journals make, and `judge` whose verdicts count in it.
+    `campaign` is built from the journals, and `judge` is the one whose verdicts count in it.
     """
 
     campaign: Campaign
@@ -156,7 +156,7 @@ class WatchedIndex(NotingIndex):
         self.begun: list[datetime.datetime] = []
 
     def read(self, attempt: Path) -> Seen:
-        """Read an attempt and take note of it."""
+        """Read an attempt and note what was found."""
         seen = super().read(attempt)
         self._progress("journals", self.attempts, self.whole)
         self.attempts += 1
@@ -178,7 +178,7 @@ class WatchedIndex(NotingIndex):
         return seen
 
     def _order_mistake(self, attempt: Path, journal: Journal) -> str | None:
-        """Compare the order beside a journal with the one that the journal begins with."""
+        """Compare the order file of an attempt with the order on the first line of its journal."""
         if journal.unordered is not None:
             return journal.unordered
         try:
@@ -209,7 +209,7 @@ def _verdicts_mistake(verdicts: VerdictFacts, journal: Journal | None) -> str | 
 
 @contextmanager
 def open_subject(path: str | Path) -> Iterator[Subject]:
-    """Open the package or study directory that is to be verified; nothing of it is run, nothing written beside it."""
+    """Open the package or study directory to verify; none of its code runs, and nothing is written into it."""
     given = Path(path)
     if given.is_dir():
         packed = _was_unpacked(given)
@@ -220,7 +220,7 @@ def open_subject(path: str | Path) -> Iterator[Subject]:
             )
         yield Subject(given, given.name or str(given), packed)
     elif is_package(given) or is_zip(given):
-        # Whether its members are what its sums say is the first row of what is shown.
+        # Do not refuse wrong checksums here: comparing them is the first row of the verification.
         with unpacked_package(given, as_is=True) as package:
             yield Subject(package.folder, given.name, True, package.identity)
     else:
@@ -228,7 +228,7 @@ def open_subject(path: str | Path) -> Iterator[Subject]:
 
 
 def _was_unpacked(folder: Path) -> bool:
-    """Say whether a folder holds the members of a package: either of its lists tells, should the other be gone."""
+    """Return whether a folder holds an unpacked package: either of its two lists is enough."""
     with contextlib.suppress(OSError, ValueError, RecursionError, msgspec.MsgspecError):
         stated = msgspec.json.decode(read_regular(folder / DOCUMENT), type=dict[str, Any]).get("schema")
         if str(stated).startswith(SCHEMA.partition("/")[0]):

@@ -1,6 +1,6 @@
-"""Two files compared: by their bytes, or by value where another version of a library decided the bytes.
+"""Compare two files by their bytes, or by value where another version of a library decided the bytes.
 
-By value means: numbers are equal within `WITHIN`, of the larger one or of 1, and the text between them is the same.
+By value, numbers are equal within `WITHIN`, relative to the larger one or to 1, and the text between them is the same.
 """
 
 import itertools
@@ -18,11 +18,11 @@ WITHIN = 1e-12
 _BITE = 1 << 20
 _SHOWN = 60
 _TEXTS = frozenset({".json", ".jsonl", ".csv", ".md", ".tex", ".svg", ".html", ".toml", ".txt"})
-# A number by itself: digits inside a digest or a name are text.
+# A number on its own: digits inside a digest or a name are text.
 _NUMBER = re.compile(r"(?<!sha256:)(?<![\w.])[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?(?!\w)")
 _NO_WORDS: Mapping[str, str] = {}
 _POSITION = re.compile(r"\[[0-9]+\]")
-# As PEP 440 has them; nothing of this can be a sentence or a number of a table.
+# The format of PEP 440: it matches neither a sentence nor a number of a table.
 _VERSION = re.compile(
     r"[0-9]+(?:\.[0-9]+)+(?:\.?(?:a|b|rc|post|dev)[0-9]*)*(?:\+[a-z0-9]+(?:[-_.][a-z0-9]+)*)?", re.IGNORECASE
 )
@@ -30,7 +30,7 @@ _LONGEST_VERSION = 60
 
 
 def byte_difference(expected: Path, got: Path, name: str) -> Mismatch | None:
-    """Return the first place where two files differ: a line of texts, else a byte; None where they are the same."""
+    """Return the first place where two files differ, a line for texts, otherwise a byte; None if they are the same."""
     with open_regular(expected) as left, open_regular(got) as right:
         place = first_difference(left, right)
         if place is None:
@@ -42,7 +42,7 @@ def byte_difference(expected: Path, got: Path, name: str) -> Mismatch | None:
 
 
 def first_difference(left: BinaryIO, right: BinaryIO) -> int | None:
-    """Return how many bytes two streams have in common from here on, None where that is all of both."""
+    """Return how many bytes two streams have in common from here on; None if they are the same to their ends."""
     place = 0
     while True:
         one, other = left.read(_BITE), right.read(_BITE)
@@ -60,7 +60,7 @@ def _read(stream: BinaryIO, place: int, size: int) -> bytes:
 
 
 def _line_difference(left: BinaryIO, right: BinaryIO, place: int, name: str) -> Mismatch:
-    """Name line and text around the first place at which two texts differ; a line may be as long as the file."""
+    """Name the line and the text around the first difference of two texts; a line may be as long as the file."""
     number, start, done = 1, 0, 0
     while done < place:
         piece = _read(left, done, min(_BITE, place - done))
@@ -80,7 +80,7 @@ def _line(data: bytes) -> str:
 
 
 def text_difference(expected: Path, got: Path, name: str, words: Mapping[str, str]) -> Mismatch | None:
-    """Return the first line of two texts that differs by value; `words` of what is got stand for others here."""
+    """Return the first line of two texts that differs by value; `words` maps words of `got` to those expected here."""
     with open_regular(expected) as left, open_regular(got) as right:
         for number, pair in enumerate(itertools.zip_longest(left, right), 1):
             lines = [None if line is None else line.decode("utf-8", "replace") for line in pair]
@@ -91,7 +91,7 @@ def text_difference(expected: Path, got: Path, name: str, words: Mapping[str, st
 
 
 def same_text(expected: str, got: str, words: Mapping[str, str]) -> bool:
-    """Say whether two texts are the same by value.
+    """Return whether two texts are the same by value.
 
     >>> same_text("mean 0.25 of 3", "mean 0.25000000000000006 of 3", {}), same_text("mean 0.25", "mode 0.25", {})
     (True, False)
@@ -107,18 +107,18 @@ def same_text(expected: str, got: str, words: Mapping[str, str]) -> bool:
 
 
 def same_number(one: float, other: float) -> bool:
-    """Say whether two numbers are equal within `WITHIN`."""
-    # Two texts that are too large for a number are not therefore the same.
+    """Return whether two numbers are equal within `WITHIN`."""
+    # Two texts that both overflow to infinity need not be the same number.
     return math.isfinite(one) and math.isclose(one, other, rel_tol=WITHIN, abs_tol=WITHIN)
 
 
 def value_differences(
     expected: Any, got: Any, words: Mapping[str, str] = _NO_WORDS, *, at: str = "", alone: dict[str, int] | None = None
 ) -> Iterator[tuple[str, Any, Any]]:
-    """Yield where two JSON values differ by value, with both.
+    """Yield the places where two JSON values differ by value, with both values.
 
-    A key that only one of them has is a difference. Where `alone` is given, its place is noted there instead, with how
-    many numbers `got` has under it.
+    A key that only one of them has is a difference. With `alone`, its place is noted there instead, with the count of
+    numbers that `got` has under it.
 
     >>> list(value_differences({"a": [1.0, 2]}, {"a": [1.0, 3]}))
     [('a[1]', 2, 3)]
@@ -130,7 +130,7 @@ def value_differences(
         lone = expected.keys() ^ got.keys()
         if alone is not None:
             for name in (name for name in (*expected, *got) if name in lone):
-                # Rows of a table lack the same keys: they are named once.
+                # Rows of a table lack the same keys: name each key once.
                 place = _POSITION.sub("[]", _place(at, name))
                 alone[place] = alone.get(place, 0) + count_numbers(got.get(name))
         for name in dict.fromkeys((*expected, *got)):
@@ -154,19 +154,19 @@ def _same_value(expected: Any, got: Any, words: Mapping[str, str]) -> bool:
 
 
 def count_numbers(value: Any) -> int:
-    """Return how many numbers a JSON value holds."""
+    """Return the count of numbers in a JSON value."""
     if isinstance(value, dict | list):
         return sum(map(count_numbers, value.values() if isinstance(value, dict) else value))
     return int(is_number(value))
 
 
 def is_number(value: Any) -> bool:
-    """Say whether a JSON value is a number."""
+    """Return whether a JSON value is a number."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def well_formed(versions: Mapping[str, str]) -> dict[str, str]:
-    """Return the versions that Python could have written of a library, or that say that there is none."""
+    """Return the versions that have the format of a library version, or say that the library is missing."""
     return {
         name: text
         for name, text in versions.items()
@@ -175,15 +175,15 @@ def well_formed(versions: Mapping[str, str]) -> dict[str, str]:
 
 
 def version_mistakes(versions: Mapping[str, str], member: str) -> list[Mismatch]:
-    """Name the versions that are not well-formed, and that of gapline if it is missing.
+    """Report versions that are not well-formed, and a missing version of gapline.
 
-    The version of another gapline is replaced by ours before texts are compared, so it must not be an arbitrary text.
+    Before texts are compared, our version replaces that of another gapline, so it must not be an arbitrary text.
     """
     known = well_formed(versions)
     said = [
         f"versions.{name}: expected a version such as 1.2.3, got {printable(text)!r:.120}"
         for name, text in versions.items()
-        # A library may be missing where a report was written; gapline was there.
+        # A library may have been missing where the report was written, but gapline was not.
         if name not in known or (name, text) == ("gapline", "missing")
     ]
     if "gapline" not in versions:

@@ -1,1 +1,1 @@
-"""The page of a chain of snapshots: who improved what, and when."""
+"""The page of a chain of snapshots: who improved which value, and when."""

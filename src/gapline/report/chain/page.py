@@ -15,7 +15,7 @@ from gapline.report.page.encode import compress_json
 from gapline.report.page.seal import join_scripts, read_part, script_json, seal_page
 from gapline.text import counted, printable
 
-# A store may have thousands of commits, and a value a long source: older commits and the ends of sources stay out.
+# A store may have thousands of commits, and a value a long source: leave out older commits and the ends of sources.
 MOST_COMMITS, MOST_LETTERS = 400, 200
 COUNTED = ("improved", "added", "worsened", "certified", "withdrawn")
 
@@ -28,9 +28,9 @@ class ChainData(NamedTuple):
 
 
 def chain_data(log: SnapshotLog) -> ChainData:
-    """Return the data of a page, of which the same log always gives the same bytes."""
+    """Return the data of a page; the same log always gives the same bytes."""
     places, events, left_out = _events(log)
-    # Texts by number: most of them repeat.
+    # Store texts by number, since most of them repeat.
     texts: dict[str, dict[str, int]] = {name: {} for name in ("change", "who", "source")}
     columns: dict[str, list[Any]] = {name: [] for name in ("event", "value", "certified", *texts)}
     names, counts, dropped = [], [], 0
@@ -55,7 +55,7 @@ def chain_data(log: SnapshotLog) -> ChainData:
 
 
 def before_first(log: SnapshotLog) -> SnapshotLog:
-    """Leave out commits after the first snapshot: where a fold took their values, its own step tells so."""
+    """Leave out commits after the first snapshot: if a fold used their values, its own step says so."""
     first = log.links[-1].snapshot.as_of
     if first is None:
         return log
@@ -68,13 +68,13 @@ def before_first(log: SnapshotLog) -> SnapshotLog:
 
 
 def contributors(log: SnapshotLog) -> list[tuple[str, int, int, str]]:
-    """Return who improved values: how many times, of how many instances, and in which snapshot last; most first."""
+    """Return the contributors: number of improvements, instances, and the last snapshot; most improvements first."""
     improvements: Counter[str] = Counter()
     instances: dict[str, set[str]] = {}
     last: dict[str, Step] = {}
     for instance, steps in log.steps.items():
         for step in steps:
-            # The first value of an instance beats nothing.
+            # The first value of an instance improves nothing.
             if "improved" not in step.change and "added" not in step.change:
                 continue
             improvements[step.who] += 1
@@ -86,7 +86,7 @@ def contributors(log: SnapshotLog) -> list[tuple[str, int, int, str]]:
 
 
 def _events(log: SnapshotLog) -> tuple[dict[str, int], list[dict[str, Any]], int]:
-    """Return the place of each snapshot and commit, the events, oldest first, and how many commits were left out."""
+    """Return the position of each snapshot and commit, the events, oldest first, and the count of omitted commits."""
     commits: dict[str, Step] = {}
     counts: dict[str, Counter[str]] = {}
     for steps in log.steps.values():
@@ -116,16 +116,16 @@ def _key(step: Step) -> str:
 
 
 _ROOM = "gapline.report.chain"
-# Those of the report's page that draw and print, then our own.
+# Scripts of the report's page that draw and print, followed by those of this page.
 _SHARED = (
     "format", "inflate", "decode", "looks", "light", "charts", "pointer", "curve_charts", "tables", "means", "empty",
 )  # fmt: skip
-# Longer lists are cut, and say by how much: the page stays small whatever the store.
+# Longer lists are truncated, with a note: the page stays small for any store.
 MOST_ROWS = 100
 
 
 def write_chain(log: SnapshotLog, path: Path | str, /) -> Path:
-    """Write the page; it appears as a whole or not at all."""
+    """Write the page atomically."""
     write_file(Path(path), build_chain(log))
     return Path(path)
 
@@ -146,7 +146,7 @@ def build_chain(log: SnapshotLog, /) -> str:
 
 @cache
 def chain_script() -> str:
-    """Return the page's own script: its files, joined."""
+    """Return the script of this page: its files, joined."""
     shared = [read_part(f"script/{name}.js") for name in _SHARED]
     return join_scripts([*shared, read_part("chain.js", room=_ROOM)])
 

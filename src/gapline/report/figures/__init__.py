@@ -1,1 +1,1 @@
-"""One file per figure: what it shows is an object, drawing it is a function."""
+"""One module per figure: its content is an object, and a function draws it."""

@@ -1,4 +1,4 @@
-"""Where in time and quality one arm attains more than another, as a map in the colours of the two arms."""
+"""A map of the times and gaps where one arm attains more than another, in the colours of the two arms."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -15,12 +15,12 @@ from gapline.report.looks import looks_of
 from gapline.text import printable
 
 Floats = NDArray[np.float64]
-# Altair takes 5,000 rows.
+# Altair accepts 5,000 rows.
 COLUMNS, ROWS = 80, 60
 
 
 class DifferenceMap(NamedTuple):
-    """The difference at the middle of every cell of a grid, times × gaps, and the edges of its cells."""
+    """The difference at the centre of every cell of a grid, times × gaps, and the edges of its cells."""
 
     times: Floats
     gaps: Floats
@@ -29,15 +29,15 @@ class DifferenceMap(NamedTuple):
 
 
 def difference_map(pair: AttainmentDifference, *, columns: int = COLUMNS, rows: int = ROWS) -> DifferenceMap:
-    """Evaluate the difference on a grid up to the gap that nine of ten steps are below."""
+    """Evaluate the difference on a grid, up to the 90 % quantile of the gaps of all steps."""
     size = len(pair.first.time)
     gaps = scratch_array(size + len(pair.second.time))
     gaps[:size], gaps[size:] = pair.first.gaps(), pair.second.gaps()
     low, high = 0.0, 1.0
     if len(gaps):
-        # In place, where a copy would be as large as all steps.
+        # In place: a copy would be as large as all steps.
         low, high = min(0.0, float(gaps.min())), float(np.quantile(gaps, 0.9, overwrite_input=True))
-    # All gaps alike leave no height to draw on.
+    # If all gaps are equal, the map needs some height to draw on.
     high = low + 1.1 * (high - low) if high > low else low + 1.0
     times, edges = np.linspace(0.0, pair.end, columns + 1), np.linspace(low, high, rows + 1)
     shares = pair.at((times[1:] + times[:-1]) / 2, (edges[1:] + edges[:-1]) / 2)
@@ -65,7 +65,7 @@ def difference_figure(pair: AttainmentDifference, reading: str) -> Figure:
 
 
 def draw_difference(figure: Figure, *, arms: Sequence[str] = ()) -> Any:
-    """Draw the map in the colours that the two arms have among all `arms`; dots where these are one colour."""
+    """Draw the map in the colours of the two arms among all `arms`; if these are equal, dots mark the second arm."""
     first, second = figure.names
     looks = looks_of(figure.names, [printable(arm) for arm in arms])
     alike = looks[first].colour == looks[second].colour
@@ -85,7 +85,7 @@ def draw_difference(figure: Figure, *, arms: Sequence[str] = ()) -> Any:
         color=alt.Color("difference:Q", scale=scale, legend=legend),
         tooltip=["time:Q", "gap:Q", alt.Tooltip("difference:Q", format="+.1%")],
     )  # fmt: skip
-    # Without two colours, dots in the middle of its cells say where the second arm attains more.
+    # Without two colours, dots at the centres of cells mark where the second arm attains more.
     middles = figure.data.filter(pl.col("difference") < 0).select(
         time=(pl.col("time") + pl.col("until")) / 2, gap=(pl.col("gap") + pl.col("below")) / 2
     )

@@ -1,4 +1,4 @@
-"""Pairs of arms with similar scores that reach the goal at other rates: one segment per pair."""
+"""Pairs of arms with similar scores that reach the goal at different rates: one segment per pair."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,12 +13,12 @@ from gapline.scoring.scores import Scores
 from gapline.statistics.means import summarise
 from gapline.study.complementarity import Complementarity
 
-# A figure of more segments than this is not read; the table has them all.
+# More segments than this are unreadable; the table has them all.
 MOST_PAIRS = 25
 
 
 def segment_figure(found: Complementarity, scores: Scores) -> Figure:
-    """Return columns pair, arm, attainment: two rows per selected pair, nearest scores first."""
+    """Return columns pair, arm, attainment: two rows per selected pair, closest scores first."""
     rates = {
         (row["arm"], row["panel"]): row[attainment_name(found.goal)]
         for row in summarise(scores, by=["arm", "panel"], weighting="instance").frame.iter_rows(named=True)
@@ -47,7 +47,7 @@ def draw_segments(figure: Figure, *, arms: Sequence[str] = ()) -> Any:
     """Draw one segment per pair, its ends in the colours of the arms."""
     names, pairs = list(figure.names), list(dict.fromkeys(figure.data["pair"].to_list()))
     data = figure.data.with_columns(end=pl.Series(["the arm named first", "the arm named second"] * len(pairs)))
-    # Nobody looks forty arms up in a legend: there each end says which of the two names of its line it is.
+    # A legend of many arms is unreadable: then each end only says which of the two names of its line it is.
     end = "arm" if data["arm"].n_unique() <= MOST_LOOKS else "end"
     ends = names if end == "arm" else data["end"].unique(maintain_order=True).to_list()
     shown = set(data[end])
@@ -62,7 +62,7 @@ def draw_segments(figure: Figure, *, arms: Sequence[str] = ()) -> Any:
         **look_channels(end, ends, "color", "shape", arms=arms, legend=legend, title=None),
     )
     chart = alt.layer(lines, points).properties(width=400, height={"step": 24})
-    # An empty screen is a result: it is said in words, not shown as an empty frame.
+    # That no pair was found is a result: say it in words instead of showing an empty frame.
     if not pairs:
         nothing = alt.Chart(alt.Data(values=[{"text": "no pair is selected"}])).mark_text(fontSize=12, color="#555")
         chart = nothing.encode(text="text:N").properties(width=400, height=60)

@@ -1,4 +1,4 @@
-"""Demšar's picture: arms along their mean ranks, joined by a bar where no difference is shown."""
+"""Demšar's diagram: arms along their mean ranks; a bar joins arms without a significant difference."""
 
 import math
 from typing import Any, NamedTuple
@@ -9,17 +9,17 @@ from gapline.measures.ranks import MeanRanks
 from gapline.report.drawing import Figure, alt, titled
 from gapline.text import printable
 
-# Distances of the picture, in lines of text: the first bar below the axis, and one bar or name below another.
+# Distances in the diagram, in lines of text: the first bar below the axis, and between two bars or names.
 FIRST, BAR, NAME = 0.7, 0.45, 1.0
-# So many ranks stand side by side on the axis without touching.
+# The number of ranks that fit on the axis without touching.
 MOST_TICKS = 15
 
 
 class RankPicture(NamedTuple):
-    """Lines and words of the picture: x in ranks, y in lines of text below the axis.
+    """Lines and texts of the diagram: x in ranks, y in lines of text below the axis.
 
-    `stems` are (x, y) of each arm with the side of its name, `bars` (from, to, y) join a clique, `first` and `last` are
-    the whole ranks between which all arms are, and `depth` is how far down everything reaches.
+    `stems` are (x, y) of each arm with the side of its name, `bars` (from, to, y) join a clique, all arms are between
+    the integer ranks `first` and `last`, and `depth` is the lowest position.
     """
 
     stems: tuple[tuple[str, float, float, str], ...]
@@ -42,7 +42,7 @@ def rank_picture(ranks: MeanRanks) -> RankPicture:
     places += [(arm, k, "right") for k, arm in enumerate(reversed(arms[half:]))]
     stems = tuple((arm, means[arm], top + NAME * k, side) for arm, k, side in places)
     distance = ranks.critical_difference or 0.0
-    # Of many arms all mean ranks may be about the middle one: ranks that none is near take no room.
+    # With many arms, all mean ranks may be near the middle: only show the range of ranks that is used.
     low, high = math.floor(min(means.values())), math.ceil(max(means.values()))
     high = min(len(arms), max(high, low + math.ceil(distance), low + 1))
     low = min(low, high - 1)
@@ -50,7 +50,7 @@ def rank_picture(ranks: MeanRanks) -> RankPicture:
 
 
 def rank_ticks(first: int, last: int) -> list[int]:
-    """Return the ranks that the axis names: all, or as many as have room.
+    """Return the ranks to label on the axis: all of them, or as many as fit.
 
     >>> rank_ticks(1, 4), rank_ticks(1, 80), rank_ticks(8, 12)
     ([1, 2, 3, 4], [1, 10, 20, 30, 40, 50, 60, 70, 80], [8, 9, 10, 11, 12])
@@ -58,12 +58,12 @@ def rank_ticks(first: int, last: int) -> list[int]:
     many = last - first + 1
     step = next(step for step in (1, 2, 5, 10, 20, 50, 100, many) if many / step <= MOST_TICKS or step == many)
     whole = [rank for rank in range(first + 1, last + 1) if rank % step == 0]
-    # The first one stands beside the next only where there is room for both.
+    # Label the first rank only if the next label is far enough away.
     return [first, *(rank for rank in whole if rank - first >= min(step, 4) or step == 1)]
 
 
 def rank_figure(ranks: MeanRanks) -> Figure:
-    """Return the lines of the picture: kind (axis, stem, name, bar, distance), x, x2, y, y2, text."""
+    """Return the lines of the diagram: kind (axis, stem, name, bar, distance), x, x2, y, y2, text."""
     picture = rank_picture(ranks)
     whole = picture.last - picture.first
     edge = {"left": picture.first - 0.04 * whole, "right": picture.last + 0.04 * whole}
@@ -85,7 +85,7 @@ def rank_figure(ranks: MeanRanks) -> Figure:
 
 
 def draw_ranks(figure: Figure) -> Any:
-    """Draw the picture."""
+    """Draw the diagram."""
     data = figure.data
     stems = data.filter(kind="stem")
     first, last = data.filter(kind="axis").select("x", "x2").row(0)

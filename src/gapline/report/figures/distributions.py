@@ -11,21 +11,21 @@ from gapline.scoring.curve import group_rows
 from gapline.scoring.scores import Scores
 from gapline.scoring.weighting import run_weights, share_steps
 
-# The axis is cut where the last few runs would press all others against its left end.
+# The axis is cut if the last few runs would squeeze all others against its left end.
 CUT_SHARE, CUT_FACTOR = 0.98, 2.0
 
 
 def final_gap_figure(scores: Scores, *, weighting: str = "panel") -> CurveFigure:
     """Return the distribution of final raw gaps, one step curve per arm; with empty runs it ends below 1."""
     frame = scores.frame
-    # An empty run ends nowhere: at infinity it is beyond every x, and its weight still counts.
+    # Empty runs have an infinite gap: they are beyond every x, but their weight still counts.
     gaps = frame["final_gap"].fill_null(np.inf).to_numpy()
     weights = run_weights(frame, by=["arm"], weighting=weighting)
     finite = gaps[np.isfinite(gaps)]
     low = float(finite.min(initial=0.0))
     high = float(finite.max(initial=0.0))
     cut = float(np.quantile(finite, CUT_SHARE)) if len(finite) else 0.0
-    # A cut is worth its note only where it at least halves the axis.
+    # A cut is only worth its note if it at least halves the axis.
     shortened = high > CUT_FACTOR * cut > 0
     end = cut if shortened else high if high > low else low + 0.01
     parts = []
@@ -56,11 +56,11 @@ def final_gap_figure(scores: Scores, *, weighting: str = "panel") -> CurveFigure
 
 
 def profile_figure(profiles: Profiles, reference: ReferenceLabel) -> CurveFigure:
-    """Return the profile of every arm, held to the last ratio of any arm."""
+    """Return the profile of every arm, extended to the largest ratio of any arm."""
     ratio = profiles.kind == "performance"
     highest = profiles.frame["x"].max()
     end = float(highest) if isinstance(highest, float) else 1.0
-    # Where every arm is within a hair of the best, a logarithmic axis from 1 to 1 would be empty.
+    # If every arm is very close to the best, a logarithmic axis from 1 to 1 would be empty.
     end = max(end * 1.05, 2.0) if ratio else end
     curves = profiles.frame.select(series="arm", time="x", value="value")
     goal = goal_words(profiles.goal)

@@ -22,7 +22,7 @@ ABOVE, BELOW = "above the reference: counts positive", "below the reference: cou
 
 @dataclass(frozen=True, slots=True)
 class AreaFigure(Figure):
-    """Columns time, gap (holds until the next time; the last row is the horizon), and the score of the run."""
+    """Columns time, gap (until the next time; the last row is the horizon), and the score of the run."""
 
     score: float = field(kw_only=True)
 
@@ -45,16 +45,16 @@ def area_figure(
     horizon = float(envelopes.runs["horizon"][row])
     score: float | None = chosen.before
     gaps = np.empty(0)
-    # An empty run has that score whatever the reference is, and there may be none.
+    # The score of an empty run does not depend on the reference, which may not exist.
     if len(time):
         score = primal_integral(time, objective, reference=reference, horizon=horizon, kernel=chosen)
         gaps = chosen(objective, np.full(len(objective), reference))
     assert score is not None
-    # Feasible at time 0: there is no time before the first incumbent to draw.
+    # A run that is feasible at time 0 has no segment before the first incumbent.
     start = int(len(time) > 0 and time[0] == 0)
     values = np.append(chosen.before, gaps)[start:]
     times, values = np.append(np.append(0.0, time)[start:], horizon), np.append(values, values[-1])
-    # A minus sign for the score alone: the hyphens of names stay as they are.
+    # A minus sign in the score only: hyphens in names stay.
     printed = f"{score:.4f}".replace("-", "−")
     return AreaFigure(
         data=pl.DataFrame({"time": times, "gap": values}),
@@ -69,7 +69,7 @@ def area_figure(
 
 
 def draw_area(figure: AreaFigure) -> Any:
-    """Draw the gap as steps, the area above zero light and the area below it dark."""
+    """Draw the gap as steps, with a light area above zero and a dark area below it."""
     rows = thin_curves(figure.data.select(pl.lit("run").alias("series"), "time", value="gap")).rename({"value": "gap"})
     sides = {ABOVE: pl.col("gap").clip(lower_bound=0.0), BELOW: pl.col("gap").clip(upper_bound=0.0)}
     shaded = rows.select("time", **sides)

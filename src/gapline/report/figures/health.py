@@ -1,4 +1,4 @@
-"""What was captured and what was not: counts per arm, before any score."""
+"""Counts of captured and missing data per arm, to read before any score."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from gapline.report.drawing import Figure, alt, in_order, look_channels, titled
 from gapline.report.looks import MOST_LOOKS, leading
 from gapline.study.health import Health
 
-# Column of the health table -> what the bar is called.
+# Maps columns of the health table to the labels of the bars.
 COUNTS = {
     "rejected": "rejected candidates",
     "terminal_invalid": "runs that end invalid",
@@ -21,7 +21,7 @@ COUNTS = {
 
 
 def health_figure(health: Health, *, validation: str, checker: str | None = None) -> Figure:
-    """Return columns group, count (what is counted), value, text, in the order of the paper's table."""
+    """Return columns group, count (the name of the count), value, text, in the order of the paper's table."""
     names = [" · ".join(map(str, row)) for row in health.frame.select(health.by).iter_rows()]
     parts = [
         pl.DataFrame({"group": names, "count": [label] * len(names), "value": health.frame[column]})
@@ -40,14 +40,14 @@ def health_figure(health: Health, *, validation: str, checker: str | None = None
 
 
 def draw_health(figure: Figure, *, best: Sequence[str] = (), arms: Sequence[str] = ()) -> Any:
-    """Draw one column of bars per count, each on its own scale, its number at each bar; `best` as in the curves."""
+    """Draw one column of bars per count, each with its own scale and numbers at the bars; `best` as in the curves."""
     names = sorted(figure.data["group"].unique().to_list())
     look = look_channels("group", names, "color", arms=arms, lead=leading(names, best), legend=None)
     columns = []
     for k, label in enumerate(COUNTS.values()):
         part = figure.data.filter(pl.col("count") == label)
         axis = alt.Axis(labelLimit=200) if k == 0 else None
-        # Each count has a scale of its own, longer than its bar: the number stands beside it.
+        # Each scale is longer than its longest bar, to leave room for the number.
         highest = max(1, int(part["value"].max()))  # type: ignore[arg-type]
         base = alt.Chart(part).encode(
             y=alt.Y("group:N", **in_order(names), title=None, axis=axis),

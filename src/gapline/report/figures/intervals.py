@@ -46,12 +46,12 @@ def interval_figure(
 
 
 def draw_intervals(figure: Figure, *, arms: Sequence[str] = ()) -> Any:
-    """Draw the forest of means; `arms` are all of the study, whose looks these keep."""
+    """Draw the forest of means; `arms` are all arms of the study, which determine the looks."""
     return _draw_arms(figure, "label", "mean", figure.data["arm"].to_list(), arms)
 
 
 def _draw_arms(figure: Figure, label: str, value: str, best: Sequence[str], arms: Sequence[str]) -> Any:
-    """Draw a forest with a line for each arm, in the looks of the arms; of many the first of `best` are in colour."""
+    """Draw a forest with one line per arm in its look; of many arms, the first of `best` are coloured."""
     lead = leading(best, best)
     look = look_channels("arm", sorted(best), "color", "shape", arms=arms, lead=lead, legend=None)
     tooltip = ["arm:N", f"{value}:Q", "low:Q", "high:Q"]
@@ -61,25 +61,25 @@ def _draw_arms(figure: Figure, label: str, value: str, best: Sequence[str], arms
 
 
 def line_step(lines: int) -> int:
-    """Return the height of one of so many lines: many stand closer, so that they fit a screen or a page."""
+    """Return the height of one line: many lines are closer together, so that they fit a screen or a page."""
     return 30 if lines <= MOST_LOOKS else 17
 
 
 def _forest(
     figure: Figure, label: str, value: str, look: dict[str, Any], tooltip: list[str], scale: Any = None
 ) -> list[Any]:
-    """Return the layers of a forest: a bar from low to high, a point and its number on every line, in their order."""
+    """Return the layers of a forest: a bar from low to high, a point and its number on every line, in order."""
     base = alt.Chart(figure.data).encode(y=name_axis(label, figure.data[label]), color=look["color"])
     bars = base.mark_rule(strokeWidth=3).encode(x=alt.X("low:Q", title=figure.value_title), x2="high:Q")
     x = alt.X(f"{value}:Q", title=figure.value_title, scale=alt.Undefined if scale is None else scale)
     points = base.mark_point(filled=True, size=90, opacity=1).encode(x=x, tooltip=tooltip, **look)
-    # The numbers stand in a column of their own, where no interval runs through them.
+    # The numbers have their own column, so that no interval crosses them.
     words = base.mark_text(align="left", dx=6, fontSize=11)
     words = words.encode(x=alt.value("width"), text="text:N", color=alt.value("#333"))
     return [bars, points, words]
 
 
-# A figure of more lines than this is not read; the table has them all.
+# More lines than this are unreadable; the table has them all.
 MOST_PAIRS = 40
 DECLARED, EXPLORATORY = "declared", "exploratory"
 
@@ -88,7 +88,7 @@ def contrast_figure(contrasts: Contrasts, reference: ReferenceLabel, *, descript
     """Return pair (`a − b`: left of zero, a is better), kind, difference, low, high, text; declared contrasts first."""
     # Two arms without a common instance have no difference.
     known = compared_rows(contrasts, descriptive).filter(pl.col("difference").is_not_null())
-    # Which differences are named is settled by their sizes, not by their signs: a − b and b − a say the same.
+    # Choose the differences by size, not by sign: a − b and b − a are equivalent.
     shown = known.sort(~pl.col("declared"), -pl.col("difference").abs(), "a", "b").head(MOST_PAIRS)
     left = known.height - shown.height
     known = shown.sort("declared", "difference", "a", "b", descending=[True, False, False, False])

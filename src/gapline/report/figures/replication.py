@@ -1,4 +1,4 @@
-"""Differences of two arms there and here: two intervals on a line of their own for each pair."""
+"""Differences of two arms in the original and the replication: two intervals for each pair."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from gapline.report.drawing import Figure, alt, in_order, titled, zero_line
 from gapline.report.tables.replication import HERE, THERE
 from gapline.study.replication import Replicated
 
-# Of more pairs nobody reads a figure; the table has all.
+# A figure of more pairs is unreadable; the table has them all.
 MOST_PAIRS = 40
 
 

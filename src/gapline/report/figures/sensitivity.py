@@ -1,4 +1,4 @@
-"""What another kernel or reference changes: slopes per kernel, arrows per reference."""
+"""The effect of another kernel or reference: slopes per kernel, arrows per reference."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,14 +12,14 @@ from gapline.report.figures.intervals import line_step
 from gapline.report.looks import grey_words, leading
 from gapline.study.sensitivity import MetricSensitivity, ReferenceSensitivity
 
-# A logarithmic axis where the arms are this many times apart and all means are positive.
+# Use a logarithmic axis if all means are positive and their ratio reaches this.
 LOG_SPREAD = 10.0
 
 
 def slope_figure(sensitivity: MetricSensitivity, name: str, reference: ReferenceLabel) -> Figure:
-    """Return arm, kernel, pooled score and envelope against the reference that the analysis knows under `name`."""
+    """Return arm, kernel, pooled score and envelope against the reference with this `name` in the analysis."""
     mine = sensitivity.pooled.filter((pl.col("reference") == name) & pl.col("score").is_not_null())
-    # Reversals between references are another figure's.
+    # Reversals between references belong to another figure.
     flips = [r for r in sensitivity.reversals if r.before.reference == r.after.reference == name]
     counted = [r for r in flips if not r.out_of_envelope]
     envelope = pl.when("out_of_envelope").then(pl.lit("out of its envelope")).otherwise(pl.lit("inside"))
@@ -38,7 +38,7 @@ def slope_figure(sensitivity: MetricSensitivity, name: str, reference: Reference
 
 
 def draw_slopes(figure: Figure, *, best: Sequence[str] = (), arms: Sequence[str] = (), height: int = 300) -> Any:
-    """Draw a line per arm across the kernels, hollow out of its envelope; of many the first of `best` are in colour."""
+    """Draw a line per arm across the kernels, hollow outside its envelope; of many, only the first `best` in colour."""
     names = sorted(figure.data["arm"].unique().to_list())
     lead = leading(names, best or ending_best(figure.data, "arm", "score"))
     looks: dict[str, Any] = {"arms": arms, "lead": lead}
@@ -57,7 +57,7 @@ def draw_slopes(figure: Figure, *, best: Sequence[str] = (), arms: Sequence[str]
         tooltip=["arm:N", "kernel:N", alt.Tooltip("score:Q", format=".6f"), "envelope:N"],
         **look_channels("arm", names, "color", "fill", "shape", legend=legend, **looks),
     )
-    # The legend is that of the points: with the dash of a line around it, a mark would lose its shape.
+    # The points have their own legend: a line's dash around a symbol would hide its shape.
     own = dict.fromkeys(("color", "fill", "shape"), "independent")
     chart = alt.layer(lines, points).resolve_scale(**own).properties(width=520, height=height)
     return titled(chart, figure.title, figure.caption + grey_words(names, lead), width=520)
@@ -71,8 +71,8 @@ def shift_figure(
     kernel: str,
     descriptive: Sequence[str] = (),
 ) -> Figure:
-    """Return arm, from, to: the pooled scores under both references, which `names` has; compared arms first."""
-    # A kernel without a value for some run has no mean to move.
+    """Return arm, from, to: the pooled scores under both references in `names`; compared arms first."""
+    # A kernel without a value for some run has no mean.
     data = sensitivity.shift.filter((pl.col("kernel") == kernel) & pl.col("shift").is_not_null())
     flips = [r for r in sensitivity.reversals if r.before.kernel == kernel and not r.out_of_envelope]
     negative = sensitivity.negative.filter(pl.col("kernel") == kernel)

@@ -33,23 +33,23 @@ from gapline.study.analyse import Analysis
 
 
 def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /, *, log_time: bool = False) -> dict[str, Any]:
-    """Draw every figure that the study has the data for.
+    """Draw every figure for which the study has data.
 
-    The area of one run stays on linear time, where it is the score.
+    The area of one run stays on linear time, where the area is the score.
     """
-    # Ladders that stand apart have tables of their own: a curve for each of their steps would bury the arms.
+    # Separate ladders have their own tables: a curve for each of their steps would hide the arms.
     main = analysis.main_study
     start = log_start(main.envelopes, relative=study.relative) if log_time else None
     entry, label = study.references[0], study.scores[0].reference
     kernel = study.kernels[0]
-    # Raw has no value before the first incumbent, and so no curve from time 0, no sweep and no area.
+    # Raw is undefined before the first incumbent, so it has no curve from time 0, no sweep and no area.
     bounded = parse_kernel(kernel).before is not None
     arms: dict[str, Any] = {"arms": study.arms}
     looks = arms | {"best": order.arms}
     charts: dict[str, Any] = {}
 
     def curves(figure: CurveFigure) -> Any:
-        """Draw curves of the campaign itself, and say in the caption what stands apart."""
+        """Draw the curves of the main campaign; the caption names the arms that are shown separately."""
         whole = replace(figure, caption=figure.caption + analysis.apart_words)
         return draw_curves(whole, best=order.arms, arms=main.arms)
 
@@ -98,7 +98,7 @@ def study_figures(study: Study, analysis: Analysis, order: ArmOrder, /, *, log_t
 
 
 def example_run(study: Study) -> RunKey:
-    """Choose the run to draw alone: of those that end below their reference the lowest one, else the median score."""
+    """Choose the run to draw alone: the lowest of those that end below their reference, or else the median score."""
     order = list(RUN_KEY)
     frame = study.scores[0].frame
     below = frame.filter("beaten").sort("final_gap", *order)

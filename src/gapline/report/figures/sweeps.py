@@ -19,7 +19,7 @@ from gapline.study.horizon_sweep import HorizonSweep
 
 _TITLES = {"early-log": "early-log: 1/t from the cutoff on", "end-log": "end-log: 1/(time left) until the cutoff"}
 
-# More rules than this are shortened.
+# If there are more rules than this, they are shortened.
 MOST_RULES = 12
 
 
@@ -32,7 +32,7 @@ class CutoffFigure(Figure):
 
 
 def cutoff_figure(found: CutoffSweep, reference: ReferenceLabel, *, unit: str = "s") -> CutoffFigure:
-    """Return the curves on a fine grid, the scores under the declared weight, and every swap on the grid's span."""
+    """Return the curves on a fine grid, the scores under the declared weight, and every swap within the grid."""
     inside = [swap for swap in found.swaps or () if swap.cutoff <= found.cutoffs[-1]]
     rows = [(s.kind, s.cutoff, f"{s.below} better below, {s.above} above") for s in inside]
     schema = {"kind": pl.String, "cutoff": pl.Float64, "pair": pl.String}
@@ -52,8 +52,8 @@ def cutoff_figure(found: CutoffSweep, reference: ReferenceLabel, *, unit: str = 
 
 
 def cutoff_lines(data: pl.DataFrame, baseline: pl.DataFrame, *, arm: str, title: str, value: str, look: Any) -> Any:
-    """Draw score over cutoff for each arm on a logarithmic axis, and dashed what a weight without a cutoff says."""
-    # Ticks at powers of ten alone: Vega's own have all nine between two of them.
+    """Draw score over cutoff for each arm on a logarithmic axis, and as dashed lines the scores without a cutoff."""
+    # Ticks at powers of ten only: Vega would draw all nine ticks between two of them.
     low, high = (math.log10(float(end)) for end in (data["cutoff"].to_numpy().min(), data["cutoff"].to_numpy().max()))
     ticks = [10.0**power for power in range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)]
     axis = alt.Axis(values=ticks, format="~g") if len(ticks) > 1 else alt.Axis(format="~g", tickCount=3)
@@ -65,7 +65,7 @@ def cutoff_lines(data: pl.DataFrame, baseline: pl.DataFrame, *, arm: str, title:
 
 
 def draw_cutoffs(figure: CutoffFigure, *, best: Sequence[str] = (), arms: Sequence[str] = ()) -> Any:
-    """Draw both kinds side by side, with a rule at each swap; of many arms the first of `best` are in colour."""
+    """Draw both kinds side by side, with a rule at each swap; of many arms, the first of `best` are coloured."""
     names = sorted(figure.baseline["arm"].to_list())
     lead = leading(names, best or names)
     look = line_look("arm", names, arms=arms, lead=lead)
@@ -77,7 +77,7 @@ def draw_cutoffs(figure: CutoffFigure, *, best: Sequence[str] = (), arms: Sequen
         )  # fmt: skip
         swaps = alt.Chart(figure.swaps.filter(pl.col("kind") == kind))
         if figure.swaps.height > MOST_RULES:
-            # A fence of rules would hide the curves: short ones at the foot of the plot.
+            # Many rules would hide the curves: draw short ones at the bottom of the plot.
             marks = swaps.mark_tick(color="#000", opacity=0.5, thickness=1, size=10, yOffset=-5)
             marks = marks.encode(y=alt.value("height"))
         else:
@@ -96,7 +96,7 @@ MOST_CROSSES = 25
 
 @dataclass(frozen=True, slots=True)
 class SweepFigure(Figure):
-    """`data`: arm, horizon, score; `swaps`: horizon, score, after, before, pair; logarithmic where it has a start."""
+    """`data`: arm, horizon, score; `swaps`: horizon, score, after, before, pair; logarithmic if it has a start."""
 
     swaps: pl.DataFrame = field(kw_only=True)
     start: float | None = None
@@ -105,10 +105,10 @@ class SweepFigure(Figure):
 def sweep_figure(
     sweep: HorizonSweep, reference: ReferenceLabel, *, descriptive: Sequence[str] = (), start: float | None = None
 ) -> SweepFigure:
-    """Return the exact curves on a fine grid, and every swap of two compared arms where it happens."""
-    # All arms together stay below the rows that Altair takes.
+    """Return the exact curves on a fine grid, and every swap of two compared arms at its horizon."""
+    # Keep the rows of all arms together below Altair's limit.
     points = max(2, min(POINTS, MOST_ROWS // max(1, len(sweep.curves))))
-    # Up to a horizon of 0 there is no score: the first point of the axis is left out where it is 0.
+    # There is no score up to a horizon of 0, so drop that point of a linear axis.
     moments = axis_moments(start, sweep.horizon, points)
     grid = np.append(moments[1:] if start is None else moments, sweep.horizon)
     points = len(grid)
@@ -143,7 +143,7 @@ def sweep_figure(
 
 
 def draw_sweep(figure: SweepFigure, *, best: Sequence[str] = (), arms: Sequence[str] = ()) -> Any:
-    """Draw the curves, with a cross at each swap; of many arms the first of `best` are in colour."""
+    """Draw the curves, with a cross at each swap; of many arms, the first of `best` are coloured."""
     names = sorted(figure.data["arm"].unique().to_list())
     lead = leading(names, best or ending_best(figure.data, "arm", "score"))
     x = alt.X("horizon:Q", title=figure.time_title, scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=8))
@@ -157,7 +157,7 @@ def draw_sweep(figure: SweepFigure, *, best: Sequence[str] = (), arms: Sequence[
         tooltip=["arm:N", "horizon:Q", alt.Tooltip("score:Q", format=".6f")],
         **line_look("arm", names, arms=arms, lead=lead),
     )
-    # Hundreds of crosses would hide the curves: of many arms those among the ones in colour are marked.
+    # Hundreds of crosses would hide the curves: of many arms, mark only swaps between coloured ones.
     shown = figure.swaps.filter(pl.col("after").is_in(lead) & pl.col("before").is_in(lead)) if lead else figure.swaps
     shown = shown.filter(pl.col("horizon") >= (figure.start or 0.0))
     crosses = ", crosses among these alone" if lead else ""

@@ -1,1 +1,1 @@
-"""The report as one HTML file that needs no network: data, template, styles and the script that recomputes it."""
+"""The report as one HTML file that works offline: data, template, styles and the script that recomputes it."""

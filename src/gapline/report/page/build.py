@@ -19,20 +19,20 @@ from gapline.report.tables.health import telling_tables
 from gapline.study import Study
 from gapline.study.analyse import Analysis, analyse
 
-# In the order they are joined: later files use what earlier ones define.
+# In this order: later files use definitions of earlier ones.
 SCRIPTS = (
     "format", "inflate", "decode", "beaten", "references", "score", "exact_sum", "cells", "judge_cells", "ranks",
     "summary", "order", "differences", "curves", "value_at", "axes", "state", "judging", "holm", "headline", "looks",
     "light", "labels", "charts", "pointer", "curve_charts", "run_charts", "png_text", "save_chart", "tables", "writers",
     "paper_tables", "dressing", "panels", "means", "empty", "instances", "runs", "opening", "main", "begin",
 )  # fmt: skip
-# The same page without steps: what it is asked for is looked up.
+# The page without steps: its numbers are looked up instead of computed.
 STORED_SCRIPTS = (
     "format", "inflate", "beaten", "ranks", "order", "value_at", "axes", "state", "judging", "holm", "headline",
     "looks", "light", "labels", "charts", "pointer", "curve_charts", "png_text", "save_chart", "tables", "writers",
     "paper_tables", "dressing", "means", "stored/lookup", "stored/tables", "main", "begin",
 )  # fmt: skip
-# What a worker is given to run: nothing of the page, which it does not see.
+# The scripts of the worker, which cannot access the page.
 JUDGE_SCRIPTS = (
     "exact_sum", "holm", "judge/draws", "judge/tails", "judge/student", "judge/resampled", "judge/sign_flip",
     "judge/estimate", "judge/tables", "judge/begin",
@@ -48,7 +48,7 @@ def write_page(
     *,
     log_time: bool = False,
 ) -> Path:
-    """Write the page; it appears as a whole or not at all."""
+    """Write the page atomically."""
     write_file(Path(path), build_page(study, said, analysis, log_time=log_time))
     return Path(path)
 
@@ -58,7 +58,7 @@ def build_page(
 ) -> str:
     """Return the page as text; the same study gives the same text, whether it was analysed before or not.
 
-    A page that would be larger than `encode.MOST_BYTES` carries summaries instead of the steps of every run.
+    A page that would be larger than `encode.MOST_BYTES` contains summaries instead of the steps of every run.
     """
 
     def render(words: dict[str, Any], scripts: tuple[str, ...]) -> str:
@@ -68,12 +68,12 @@ def build_page(
     return _build(render, study, said or make_statements(study), analysis or analyse(study), log_time)
 
 
-# What makes a page of the variables of its template and the names of its scripts.
+# Renders a page from the variables of its template and the names of its scripts.
 Render = Callable[[dict[str, Any], tuple[str, ...]], str]
 
 
 def _build(render: Render, study: Study, said: Statements, analysis: Analysis, log_time: bool) -> str:
-    """Return the page with the steps of every run, or with summaries where that would be too large."""
+    """Return the page with the steps of every run, or with summaries if that would be too large."""
     text = _page_of_steps(render, study, said, analysis, log_time)
     if text is not None:
         return text
@@ -87,7 +87,7 @@ def _build(render: Render, study: Study, said: Statements, analysis: Analysis, l
 
 
 def _page_of_steps(render: Render, study: Study, said: Statements, analysis: Analysis, log_time: bool) -> str | None:
-    """Return the page with the steps of every run, None where it is too large; then nothing of it is held any more."""
+    """Return the page with the steps of every run, or None if it is too large, with its memory freed."""
     fits = int(study.envelopes.runs["count"].sum()) <= encode.MOST_STEPS
     data = page_data(study, log_time=log_time, most=encode.MOST_BYTES) if fits else None
     if data is None:
@@ -112,13 +112,13 @@ def _words(
 
 @cache
 def page_script(names: tuple[str, ...] = SCRIPTS) -> str:
-    """Return the page's own script: its files, joined, and what its worker runs as a function that nobody calls."""
+    """Return the page's own script: its files, joined; its worker's code is in a function that the page never calls."""
     judge = "\n".join(seal.read_part(f"script/{name}.js") for name in JUDGE_SCRIPTS)
     parts = [f'function judgeScope() {{\n"use strict";\n{judge}}}\n']
     return seal.join_scripts([*parts, *(seal.read_part(f"script/{name}.js") for name in names)])
 
 
-# Behind those of the report, which draw and print; `begin` is that of the live page.
+# After the scripts of the report, which draw and print; `begin` is that of the live page.
 LIVE_SCRIPTS = (
     "live/words", "live/patch", "live/change", "live/feed", "live/pulse", "live/status", "live/alarms",
     "live/progress", "live/arms", "live/trace", "live/running", "live/news", "live/fairness", "live/studies",
@@ -127,7 +127,7 @@ LIVE_SCRIPTS = (
 
 
 class LivePage(NamedTuple):
-    """The page that a server answers with, and the policy that its header repeats."""
+    """The page that a server sends, and the policy for its header."""
 
     text: str
     policy: str
@@ -135,9 +135,9 @@ class LivePage(NamedTuple):
 
 @cache
 def build_live_page(*, summaries: bool = False) -> LivePage:
-    """Return the live page; it is the same for every study, and shows the one that its address names.
+    """Return the live page; it is the same for every study, and shows the study in its address.
 
-    With `summaries`, its report is one that carries no steps (see `build_part`).
+    With `summaries`, its report is one without steps (see `build_part`).
     """
     engine = STORED_SCRIPTS if summaries else SCRIPTS
     script = page_script((*engine[:-1], *LIVE_SCRIPTS))
@@ -150,9 +150,9 @@ def build_live_page(*, summaries: bool = False) -> LivePage:
 
 
 def build_part(study: Study, /, *, mark: str, at: str) -> str:
-    """Return the report of a study without the page around it: `mark` says of which runs, `at` of which moment.
+    """Return the report of a study without the page around it: `mark` identifies its runs, `at` its time.
 
-    One that would be larger than `encode.MOST_BYTES` carries summaries instead of the steps of every run.
+    One that would be larger than `encode.MOST_BYTES` contains summaries instead of the steps of every run.
     """
     template = seal.read_part("live_part.html.j2")
 

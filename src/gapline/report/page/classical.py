@@ -1,4 +1,4 @@
-"""Tables that the page shows as Python computed them: classical comparisons, design, ladders."""
+"""Tables that the page shows as computed by Python: classical comparisons, design, ladders."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -26,7 +26,7 @@ from gapline.text import printable
 
 
 def page_tables(analysis: Analysis, /) -> dict[str, Any]:
-    """Return the variables of the template: `evidence`, `kernel_tables` and `varied`, lists of tables in words."""
+    """Return the variables of the template: `evidence`, `kernel_tables` and `varied`, lists of tables as text."""
     found = {
         "evidence": [*design_tables(analysis), *ladder_tables(analysis.ladders.values())],
         "kernel_tables": kernel_tables(analysis),
@@ -36,7 +36,7 @@ def page_tables(analysis: Analysis, /) -> dict[str, Any]:
 
 
 def table_words(table: Table, /) -> dict[str, Any]:
-    """Return a table in words: its head, its rows under their headings, and its notes."""
+    """Return a table as text: its head, its rows under their headings, and its notes."""
     parts = [
         (heading, [[(printable(cell.text), cell.bold) for cell in row] for row in rows])
         for heading, rows in table.parts
@@ -47,22 +47,22 @@ def table_words(table: Table, /) -> dict[str, Any]:
         "header": [(column.head, column.text) for column in table.columns],
         "parts": parts,
         "notes": [printable(note) for note in table.notes],
-        # As the files beside the page have them; the page itself holds the words alone.
+        # The same CSV as in the files next to the page: the page itself only shows texts.
         "numbers": to_csv(table.frame).decode("utf-8"),
         "latex": to_latex(table),
     }
 
 
-# Pixels: the axis of ranks, the room for names beside it, a line of text.
+# Pixels: the axis of ranks, the room for names next to it, a line of text.
 AXIS, MARGIN, LINE = 420, 190, 20
-# The size of names, how many of their letters are shown at most, and how much wider the fonts of a reader may be.
+# The size of names, the most letters shown of one, and how much wider the fonts of a reader may be.
 NAME_SIZE, NAME_LETTERS, WIDER = 13.0, 22, 1.2
-# Pixels of the map, the room for its labels, and its cells.
+# Pixels of the map, the room for its labels, and the number of its cells.
 WIDTH, HEIGHT, LEFT, BOTTOM, COLUMNS, ROWS = 640, 260, 62, 24, 64, 40
 
 
 def page_classical(analysis: Analysis, /) -> dict[str, Any]:
-    """Return the variables of the template: `ranks`, `pairs` and `difference`, None where there is nothing to show."""
+    """Return the variables of the template: `ranks`, `pairs` and `difference`, None if there is nothing to show."""
     pairs = analysis.neighbour_pairs
     differences, arms = analysis.attainment_differences, analysis.study.arms
     return {
@@ -94,7 +94,7 @@ def _ranks(analysis: Analysis) -> dict[str, Any]:
 
 
 def rank_svg(ranks: MeanRanks, /) -> dict[str, Any]:
-    """Return the lines and words of the picture of mean ranks, in pixels."""
+    """Return the lines and texts of the diagram of mean ranks, in pixels."""
     picture = rank_picture(ranks)
     top = 46.0
 
@@ -128,7 +128,7 @@ def rank_svg(ranks: MeanRanks, /) -> dict[str, Any]:
 
 
 def _fitting(arms: list[str]) -> dict[str, str]:
-    """Return names that have room beside the axis, each of its own; the table below has them whole."""
+    """Return distinct names that fit next to the axis; the table below it has the full names."""
     letters = NAME_LETTERS
     while True:
         short = short_names(map(printable, arms), letters)
@@ -140,7 +140,7 @@ def _fitting(arms: list[str]) -> dict[str, str]:
 
 
 def gap_label(gap: float, /) -> str:
-    """Return a gap in so few letters that it fits beside the map.
+    """Return a gap as a text short enough to fit next to the map.
 
     >>> gap_label(0.445), gap_label(-0.000907), gap_label(12.3), gap_label(0.0)
     ('44.5 %', '-0.1 %', '1230 %', '0 %')
@@ -150,10 +150,10 @@ def gap_label(gap: float, /) -> str:
 
 
 def difference_svg(pair: AttainmentDifference, /, *, arms: Sequence[str] = (), more: bool = False) -> dict[str, Any]:
-    """Return the boxes of the map of one pair, in pixels; neighbours in time with one value are one box.
+    """Return the boxes of the map of one pair, in pixels; neighbours in time with the same value are one box.
 
-    The class of a box names the colour that its arm has among all `arms`; where both have the same, `dots` mark the
-    cells of the second.
+    The class of a box names the colour of its arm among all `arms`; if both have the same colour, `dots` mark the cells
+    of the second.
     """
     found = difference_map(pair, columns=COLUMNS, rows=ROWS)
     most = float(abs(found.shares).max()) or 1.0

@@ -1,4 +1,4 @@
-"""What the page is told: a small head that is read at once, and compressed blocks that are decoded afterwards."""
+"""The data of the page: a small head that is read at once, and compressed blocks that are decoded later."""
 
 import math
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ from gapline.statistics.means import check_horizons
 from gapline.study import Study
 from gapline.text import printable
 
-# Columns of the runs table that the page shows in its own words, or that mean nothing to a reader.
+# Columns of the runs table that the page shows elsewhere, or that mean nothing to a reader.
 _SHOWN_ELSEWHERE = {
     "arm", "instance", "panel", "seed", "horizon", "announced", "status", "first", "count", "captured", "rejected",
     "unchecked", "late", "steps", "terminal_valid", "best", "best_raw", "best_time",
@@ -54,7 +54,7 @@ class PageData:
 def page_data(study: Study, *, log_time: bool = False, most: float = math.inf) -> PageData | None:
     """Collect the head and encode the blocks; with `log_time`, the page opens with a logarithmic time axis.
 
-    None where the steps alone would take more than `most` letters.
+    Returns None if the steps alone would take more than `most` letters.
     """
     envelopes = study.envelopes
     runs = envelopes.runs
@@ -62,7 +62,7 @@ def page_data(study: Study, *, log_time: bool = False, most: float = math.inf) -
     cells = build_cells(runs)
     references = [reference_column(entry.snapshot, envelopes) for entry in study.references]
     by_unit = [column[np.unique(cells.unit, return_index=True)[1]] for column in references]
-    # The blocks have the runs in the order of their units, so that the steps of a unit lie together.
+    # The blocks contain the runs in the order of their units, so that the steps of a unit are contiguous.
     order = np.argsort(cells.unit, kind="stable")
     steps, block, others = Steps(envelopes, cells, order), Block(), Block()
     clock, grids = encode.time_grid(steps.time, steps=steps.total), steps.grids(by_unit)
@@ -72,12 +72,12 @@ def page_data(study: Study, *, log_time: bool = False, most: float = math.inf) -
         if kernel["kind"] == "custom":
             kernel["gaps"] = _add_gaps(block, place, kernel["name"], steps, [c[order] for c in references])
     text = block.encode()
-    # By far the largest part: where it does not fit, the rest need not be looked at.
+    # The steps are by far the largest part: if they do not fit, skip the rest.
     if len(text) > most:
         return None
     del steps
     beside = add_other_candidates(others, study, order, clock, [grids[u] for u in cells.unit])
-    # As the page rounds its steps: the first is not after the beginning of the axis.
+    # Rounded like the steps of the page: the first step must not be after the start of the axis.
     start = log_start(envelopes)
     snapped = float(clock.snap(np.array([start]))[0])
     names = [name for _, name in cells.units]
@@ -103,9 +103,9 @@ def page_data(study: Study, *, log_time: bool = False, most: float = math.inf) -
 
 
 def page_document(study: Study, cells: CellIndex, /) -> dict[str, Any]:
-    """Return what the page is told at once: names, choices, and what Python computed for the declared one.
+    """Return the head of the page: names, choices, and the results of Python for the declared choice.
 
-    Units, snapshots and the axis of logarithmic time, and with the steps their clock and blocks, are the caller's.
+    The caller adds units, snapshots and the logarithmic time axis, and for steps also their clock and blocks.
     """
     envelopes, scale = study.envelopes, study.reading.time_scale
     return {
@@ -119,21 +119,21 @@ def page_document(study: Study, cells: CellIndex, /) -> dict[str, Any]:
         "kernels": kernel_words(study),
         "weight": _weight(study.weight, float(envelopes.runs["horizon"].to_numpy().max())),
         "goals": list(study.goals),
-        # Tolerance and tie go with the data: the page's engine decides nothing by constants of its own.
+        # Send tolerance and tie with the data: the script has no constants of its own for decisions.
         "tolerance": study.tolerance,
         "tie": TIE,
         "weighting": study.weighting,
         "level": study.level,
-        # Arm by arm; of more than the limit the leaders keep their colours.
+        # One per arm; with more arms than the limit, the leaders keep their colours.
         "looks": _looks(study, cells.arms),
         "mostLooks": MOST_LOOKS,
         "leaders": LEADERS,
         "clock": None,
-        # Where a logarithmic axis begins, in seconds and as a share of the horizons.
+        # The start of a logarithmic axis, in seconds and as a share of the horizons.
         "logTime": {},
         "reasons": list(study.campaign.reasons),
         "latex": SPECIAL,
-        # In every caption, as the horizon is: a reader of one chart must not miss it.
+        # In every caption, like the horizon: a reader of a single chart must not miss it.
         "validation": vouched(envelopes.validation, study.checker)
         + (f", time scaled: {scale}" if scale is not None else ""),
         "timeScale": None if scale is None else str(scale),
@@ -151,7 +151,7 @@ def page_document(study: Study, cells: CellIndex, /) -> dict[str, Any]:
 
 
 def _looks(study: Study, arms: Sequence[str]) -> list[dict[str, Any]]:
-    """Return how each arm is drawn, and its name at the end of a line, where there is room or little of it."""
+    """Return the look of each arm, with its name at the end of a line in a longer and a shorter form."""
     shown = [printable(arm) for arm in arms]
     labels, briefs = short_names(shown, 24), short_names(shown, 11)
     return [
@@ -161,7 +161,7 @@ def _looks(study: Study, arms: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _judging(study: Study) -> dict[str, Any]:
-    """Return what the page needs to judge another choice as Python would: method, level, and where its draws begin."""
+    """Return the facts with which the page judges another choice like Python: method, level, start of its draws."""
     return {
         "method": study.interval,
         "how": method_words(study.interval, study.draws, study.seed),
@@ -169,14 +169,14 @@ def _judging(study: Study) -> dict[str, Any]:
         "draws": study.draws,
         "generator": generator_start(study.seed),
         "spares": generator_start([study.seed, 1]),
-        # Intervals that hold together are found by other draws, which the page does not make.
+        # Simultaneous intervals need other draws, which the page does not make.
         "together": study.simultaneous and bool(study.declared),
         "declared": [list(pair) for pair in study.declared],
     }
 
 
 def snapshot_words(study: Study, names: list[str], references: list[Floats], grids: list[Grid]) -> list[dict[str, Any]]:
-    """Describe the references, and what each says of the instances named, whose values are in its column."""
+    """Describe the references and their values for the named instances; `references` has a column for each."""
     found = []
     for entry, column in zip(study.references, references, strict=True):
         stored = [entry.snapshot.values.get(name) for name in names]
@@ -196,16 +196,16 @@ def snapshot_words(study: Study, names: list[str], references: list[Floats], gri
 
 
 def _on_grids(values: Floats, grids: list[Grid]) -> list[float | None]:
-    """Return references for the page: a run that equals its own has to equal it on a rounded grid too."""
+    """Return references for the page: a run that equals its reference must also equal it on a rounded grid."""
     return [
-        # Nobody solved an instance without a reference: nothing on the page is measured against it.
+        # An instance without a reference was solved by no run: nothing on the page is measured against it.
         finite_or_none(float(value if grid.exact or np.isnan(value) else grid.snap(np.array([value]))[0]))
         for value, grid in zip(values.tolist(), grids, strict=True)
     ]
 
 
 def _prior(study: Study, entry: LabelledSnapshot, names: list[str]) -> Floats | None:
-    """Return what was known of each instance before these runs were folded in; None where nothing of them was."""
+    """Return the values known before these runs were folded in; None if the reference was not folded from them."""
     if entry.policy != Policy.ANALYSIS:
         return None
     if not study.stored:
@@ -216,7 +216,7 @@ def _prior(study: Study, entry: LabelledSnapshot, names: list[str]) -> Floats | 
 
 
 def kernel_words(study: Study) -> list[dict[str, Any]]:
-    """Describe the kernels; what a function of the user's own says of each step is among the blocks."""
+    """Describe the kernels; the gaps of a user-defined kernel at each step are in the blocks."""
     kernels = [parse_kernel(name, tolerance=study.tolerance) for name in study.kernels]
     return [
         {name: getattr(kernel, name) for name in ("name", "before", "parameter", "tolerance")}
@@ -226,7 +226,7 @@ def kernel_words(study: Study) -> list[dict[str, Any]]:
 
 
 def _add_gaps(block: Block, place: int, name: str, steps: Steps, references: list[Floats]) -> list[dict[str, Any]]:
-    """Add the gap at every step against each reference: the function itself exists in Python alone."""
+    """Add the gap at every step against each reference: a user-defined kernel exists in Python only."""
     return [
         {"column": own, "decimals": steps.add_gaps(block, own, parse_kernel(name), column).decimals}
         for own, column in ((f"gap-{place}-{number}", column) for number, column in enumerate(references))
@@ -234,7 +234,7 @@ def _add_gaps(block: Block, place: int, name: str, steps: Steps, references: lis
 
 
 def _weight(name: str, longest: float) -> dict[str, Any]:
-    """Return the weight for the page; of a function, which exists in Python alone, the table of its integral."""
+    """Return the weight for the page; for a user-defined function, which only exists in Python, a table."""
     weight = parse_weight(name)
     edges, values = (part.tolist() for part in weight_arrays(weight, longest))
     kind = weight.code.name.lower()
@@ -251,7 +251,7 @@ def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def _bands(frame: pl.DataFrame | None) -> dict[str, dict[str, list[float]]]:
-    """Return time and ends of each arm; six digits are more than a screen shows."""
+    """Return time and bounds for each arm; six digits are more than a screen shows."""
     if frame is None:
         return {}
     names = [name for name in ("time", "low", "high", "joint_low", "joint_high") if name in frame.columns]
@@ -262,11 +262,11 @@ def _bands(frame: pl.DataFrame | None) -> dict[str, dict[str, list[float]]]:
 
 
 def _runs_table(runs: pl.DataFrame, cells: CellIndex, order: Integers, beside: Others) -> dict[str, Any]:
-    """Return the runs, ordered by unit, as columns; carried columns as texts that are stored once each."""
+    """Return the runs, ordered by unit, as columns; texts of further columns are stored once each."""
     table: dict[str, Any] = {
         "arm": cells.arm[order].tolist(),
         "unit": cells.unit[order].tolist(),
-        # Seeds may exceed what a double holds.
+        # Seeds may exceed the integers that a double can hold.
         "seed": [str(seed) for seed in runs["seed"]],
         **{name: runs[name].to_list() for name in _COLUMNS},
         **{name: column.tolist() for name, column in beside._asdict().items()},

@@ -1,4 +1,4 @@
-"""Steps of runs as the page carries them: delta-encoded on a decimal grid, compressed, in pieces."""
+"""Encode the steps of runs for the page: as deltas on a decimal grid, compressed, in pieces."""
 
 import base64
 import json
@@ -21,32 +21,32 @@ from gapline.statistics.cells import CellIndex
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# Up to this many steps a page can afford grids far below anything that is displayed.
+# Up to this number of steps, the page can use grids far below the displayed precision.
 FINE_STEPS = 200_000
 FINE_TIME_DECIMALS, COARSE_TIME_DECIMALS = 9, 3
 GAP_DECIMALS = 14
 FINE_RELATIVE, COARSE_RELATIVE = 1e-12, 1e-7
-# Doubles, the browser's only numbers here, hold whole numbers exactly up to 2^53.
+# The browser computes in doubles, which represent integers exactly up to 2^53.
 MOST_UNITS = 2.0**51
 LEVEL = 6
-# Letters of a whole page: a browser opens this much without delay. Beyond, a page carries summaries; more steps than
-# this would have to do with two letters and a half each, stamp and objective, and are not even tried.
+# The largest page in letters, which a browser opens without delay. A larger page contains summaries; campaigns with
+# more steps are not even tried: fewer than two and a half letters per step would be left for time and objective.
 MOST_BYTES, MOST_STEPS = 10_000_000, 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Multiples of 10^-decimals; `exact` where every value that was put on it is one."""
+    """Multiples of 10^-decimals; `exact` if all values of the column are on the grid."""
 
     decimals: int
     exact: bool
 
     def units(self, values: Floats) -> Floats:
-        """Return the nearest whole numbers of grid steps."""
+        """Return values as the nearest integer numbers of grid steps."""
         return units_on_grids(values, self.decimals)
 
     def values(self, units: Floats) -> Floats:
-        """Return the values of whole numbers of grid steps, as the browser computes them."""
+        """Return the values of integer numbers of grid steps, as the browser computes them."""
         return units / 10.0**self.decimals if self.decimals >= 0 else units * 10.0**-self.decimals
 
     def snap(self, values: Floats) -> Floats:
@@ -54,20 +54,20 @@ class Grid:
         return self.values(self.units(values))
 
 
-# Of Python, to the last bit; ten to the 300 is about the last power that a double can hold and divide by.
+# Python computes these powers exactly; ten to the 300 is about the largest one that a double can hold and divide by.
 _MOST_DECIMALS = 300
 _POWERS = np.array([10.0**k for k in range(_MOST_DECIMALS + 1)])
 
 
 def units_on_grids(values: Floats, decimals: Integers | int) -> Floats:
-    """Return the nearest whole numbers of grid steps, of one grid or each value of a grid of its own."""
-    # Powers of ten are exact as positive exponents only: 10.0**-3 is not a thousandth.
+    """Return values as the nearest integer numbers of grid steps, with one grid for all or one per value."""
+    # Only positive powers of ten are exact: 10.0**-3 is not a thousandth.
     units: Floats = np.rint(values * _POWERS[np.maximum(decimals, 0)] / _POWERS[np.maximum(-decimals, 0)])
     return units
 
 
 def choose_grid(values: Floats, *, finest: int) -> Grid:
-    """Return the coarsest decimal grid that holds all values exactly, or the finest one allowed.
+    """Return the coarsest decimal grid that represents all values exactly, or the finest one allowed.
 
     >>> choose_grid(np.array([12.5, 3.25]), finest=9)
     Grid(decimals=2, exact=True)
@@ -79,7 +79,7 @@ def choose_grid(values: Floats, *, finest: int) -> Grid:
         finest = min(finest, math.floor(math.log10(MOST_UNITS / most)))
     for decimals in range(min(0, finest), finest + 1):
         grid = Grid(decimals, exact=True)
-        # A few values rule out most grids; the whole column is looked at only where they do not.
+        # A few values rule out most grids; only the other grids are tested on the whole column.
         parts = (values[span] for span in (slice(16), *pieces(len(values))))
         if all(np.array_equal(grid.snap(part), part) for part in parts):
             return grid
@@ -87,12 +87,12 @@ def choose_grid(values: Floats, *, finest: int) -> Grid:
 
 
 def pieces(size: int) -> Iterable[slice]:
-    """Return slices that cover `size` steps: on the way, nothing as long as all of them is held."""
+    """Return slices that cover `size` steps, so that no temporary array is as long as all of them."""
     return spans(size, most=AT_ONCE)
 
 
 def objective_grids(parts: Sequence[Floats], *, scales: Sequence[float], steps: int) -> list[Grid]:
-    """Return the grid of the objectives of each instance, whose smallest interesting value is its `scale`.
+    """Return the grid of the objectives of each instance; its `scale` is the smallest value that matters there.
 
     >>> objective_grids([np.array([12.5, 3.0]), np.array([4.0])], scales=[3.0, 4.0], steps=3)
     [Grid(decimals=1, exact=True), Grid(decimals=0, exact=True)]
@@ -103,13 +103,13 @@ def objective_grids(parts: Sequence[Floats], *, scales: Sequence[float], steps: 
 
 
 def time_grid(values: Floats, *, steps: int) -> Grid:
-    """Return the grid of all stamps: exact where possible, 1 ms in a large campaign."""
+    """Return the grid of all times: exact if possible, 1 ms in a large campaign."""
     return choose_grid(values, finest=FINE_TIME_DECIMALS if steps <= FINE_STEPS else COARSE_TIME_DECIMALS)
 
 
 def time_units(grid: Grid, time: Floats, horizon: Floats) -> Floats:
-    """Put stamps on the grid without moving them to time 0 or beyond their horizon, which would change a score."""
-    # A raw score exists only for a run that is feasible at 0: no other stamp may round to it.
+    """Round times to the grid, but not to time 0 or beyond their horizon, which would change a score."""
+    # A raw score exists only for a run that is feasible at 0: no later time may be rounded to 0.
     units = np.where(time > 0, np.maximum(grid.units(time), 1.0), 0.0)
     last = grid.units(horizon)
     last = np.where(grid.values(last) > horizon, last - 1.0, last)
@@ -117,37 +117,37 @@ def time_units(grid: Grid, time: Floats, horizon: Floats) -> Floats:
 
 
 def deltas(units: Floats, first: Integers) -> Floats:
-    """Return differences to the value before; the positions in `first` begin a run and keep their value."""
+    """Return differences to the previous value; the positions in `first` begin a run and keep their value."""
     out = np.diff(units, prepend=0.0)
     inside = first[first < len(units)]
-    # The value itself, not its difference to the run before: the page decodes each run alone.
+    # Not the difference to the previous run: the page decodes each run alone.
     out[inside] = units[inside]
     return out
 
 
 def zigzag(values: Floats) -> Floats:
-    """Map signed whole numbers to nonnegative ones, small ones to small ones: 0, -1, 1, -2 → 0, 1, 2, 3."""
+    """Map signed integers to nonnegative ones, small ones to small ones: 0, -1, 1, -2 → 0, 1, 2, 3."""
     return np.where(values >= 0, 2.0 * values, -2.0 * values - 1.0)
 
 
 class Block:
-    """Columns of nonnegative whole numbers, compressed together; the page decodes a block as a whole."""
+    """Columns of nonnegative integers, compressed together; the page decodes a block as a whole."""
 
     def __init__(self) -> None:
         self._planes: list[bytearray] = []
         self.columns: list[dict[str, str | int]] = []
 
     def add(self, name: str, values: NDArray[np.generic]) -> None:
-        """Append a column: its low bytes, then its next bytes, and so on, which is what compresses best."""
+        """Append a column: its low bytes, then its next bytes, and so on, which compresses best."""
         self.add_pieces(name, [values])
 
     def add_pieces(self, name: str, parts: Iterable[NDArray[np.generic]]) -> None:
-        """Append a column that comes in pieces, of which nothing but the bytes is held."""
+        """Append a column that comes in pieces; only its bytes are kept."""
         planes, length = [bytearray()], 0
         for part in parts:
             whole = np.ascontiguousarray(part).astype("<u8")
             width = (int(whole.max()).bit_length() + 7) // 8 if len(whole) else 0
-            # What came before was narrower: its higher bytes are zeros.
+            # Previous pieces were narrower: their higher bytes are zeros.
             planes += [bytearray(length) for _ in range(len(planes), width)]
             places = whole.view(np.uint8).reshape(-1, 8)
             for place, plane in enumerate(planes):
@@ -174,7 +174,7 @@ def compress_json(document: Any) -> str:
 
 
 class Piece(NamedTuple):
-    """Some steps that lie side by side: which, of which run each is, and which of them begin a run."""
+    """Consecutive steps: their positions, the run of each, and which of them begin a run."""
 
     span: slice
     run: Integers
@@ -182,7 +182,7 @@ class Piece(NamedTuple):
 
 
 class Steps:
-    """The steps of all runs, in the order of the units; runs of one unit lie together."""
+    """The steps of all runs, in the order of the units; runs of one unit are contiguous."""
 
     def __init__(self, envelopes: Envelopes, cells: CellIndex, order: Integers) -> None:
         ordered = bring(envelopes.select(order.tolist()))
@@ -198,7 +198,7 @@ class Steps:
         self.by_unit = np.split(self.objective, np.cumsum(sizes)[:-1])
 
     def pieces(self) -> Iterator[Piece]:
-        """Yield all steps, of whole runs."""
+        """Yield all steps in pieces of whole runs."""
         stop = 0
         for low, high in step_groups(self._count):
             run = np.repeat(np.arange(low, high), self._count[low:high])
@@ -206,7 +206,7 @@ class Steps:
             yield Piece(slice(start, stop), run, np.flatnonzero(np.diff(run, prepend=-1)))
 
     def add(self, block: Block, clock: Grid, grids: Sequence[Grid]) -> None:
-        """Add the stamps, on the grid of all, and the objectives, each on the grid of its unit."""
+        """Add the times, on a common grid, and the objectives, each on the grid of its unit."""
         times = ((time_units(clock, self.time[one.span], self.horizon[one.run]), one) for one in self.pieces())
         block.add_pieces("time", (deltas(units, one.begins) for units, one in times))
         decimals = np.array([grid.decimals for grid in grids], np.int64)[self.unit]
@@ -214,13 +214,13 @@ class Steps:
         block.add_pieces("objective", (self._falls(units, one.begins) for units, one in objectives))
 
     def _falls(self, units: Floats, begins: Integers) -> Floats:
-        # Objectives only fall within a run: turned round, every difference but the first value is positive.
+        # Objectives only fall within a run: negated, every difference but the first value is positive.
         falls = -deltas(units, begins)
         falls[begins] = zigzag(units[begins]) if self.signed else units[begins]
         return falls
 
     def add_gaps(self, block: Block, name: str, kernel: Kernel, references: Floats) -> Grid:
-        """Add what a kernel says of every step: a function of the user's own exists in Python alone."""
+        """Add the gaps of a user-defined kernel at every step, since the kernel exists in Python only."""
         gaps = scratch_array(self.total)
         for piece in self.pieces():
             gaps[piece.span] = kernel(self.objective[piece.span], references[piece.run])
@@ -229,13 +229,13 @@ class Steps:
         return grid
 
     def grids(self, references: Sequence[Floats]) -> list[Grid]:
-        """Return the grid of the objectives of each unit, whose references are in the columns."""
+        """Return the grid of the objectives of each unit, given a column of values for each reference."""
         stated = zip(*(column.tolist() for column in references), strict=True)
         scales = [_smallest(part, values) for part, values in zip(self.by_unit, stated, strict=True)]
         return objective_grids(self.by_unit, scales=scales, steps=self.total)
 
 
 def _smallest(objectives: Floats, stated: Sequence[float]) -> float:
-    """Return the smallest size, not zero, among references and the ends of the objectives; 1 where there is none."""
+    """Return the smallest nonzero magnitude among references and the ends of the objectives; 1 if there is none."""
     ends = (float(objectives.min()), float(objectives.max())) if len(objectives) else ()
     return min((abs(value) for value in (*stated, *ends) if 0 < abs(value) < math.inf), default=1.0)

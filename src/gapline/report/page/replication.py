@@ -1,4 +1,4 @@
-"""The section "Replication" of the page: the verdict, the tables, and a picture in plain lines that fits a phone."""
+"""The section "Replication" of the page: the verdict, the tables, and a simple picture that fits a phone."""
 
 from typing import Any
 
@@ -11,12 +11,12 @@ from gapline.text import printable
 
 # Pixels: the picture, its edges, the lines of a pair (its name, there, here) and the room for the axis.
 WIDTH, EDGE, NAME, LINE, AXIS = 420, 14, 22, 15, 26
-# Longer names would leave the picture; the table beside it has them whole.
+# Longer names would not fit the picture; the table next to it has them in full.
 _MOST = 62
 
 
 def page_replication(found: Replicated | None, /) -> dict[str, Any] | None:
-    """Return the variables of the section, None where there is none."""
+    """Return the variables of the section; None without a replication."""
     if found is None:
         return None
     return {
@@ -31,7 +31,7 @@ def page_replication(found: Replicated | None, /) -> dict[str, Any] | None:
 
 
 def replication_svg(found: Replicated, /) -> dict[str, Any] | None:
-    """Return the lines, points and words of the picture, in pixels; None where no pair has a difference."""
+    """Return the lines, points and texts of the picture, in pixels; None if no pair has a difference."""
     data = replication_figure(found).data
     if not data.height:
         return None
@@ -52,7 +52,7 @@ def replication_svg(found: Replicated, /) -> dict[str, Any] | None:
             y += NAME
             name = printable(f"{row['pair']}: {row['agreement']}")
             texts.append(("start", 2, y - 4, name if len(name) <= _MOST else f"{name[: _MOST - 1]}…"))
-            # Beside the two intervals alone, so that no name is crossed out.
+            # Only next to the two intervals, so that it does not cross out a name.
             zeros.append((x(0.0), y, x(0.0), y + 2 * LINE))
         y += LINE
         if row["low"] is not None:
@@ -61,7 +61,7 @@ def replication_svg(found: Replicated, /) -> dict[str, Any] | None:
     bottom = y + 4
     texts.append(("middle", x(0.0), bottom + 16, "0"))
     for value, anchor in ((low, "start"), (high, "end")):
-        # Where it would run into the zero there is no room for the other end.
+        # Leave out a label that would overlap the zero.
         if abs(x(value) - x(0.0)) > 60:
             texts.append((anchor, x(value), bottom + 16, signed(value, digits=3)))
     return {

@@ -1,4 +1,4 @@
-"""A single run on the page: its facts in words, and candidates that are not steps."""
+"""A single run on the page: its facts as text, and candidates that are not steps."""
 
 import re
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from gapline.report.numbers import percent
 from gapline.report.page.encode import MOST_UNITS, Block, Grid, Integers, deltas, units_on_grids, zigzag
 from gapline.study import Study
 
-# What the page can hold beside the steps; a run keeps rejected and late candidates before those that do not improve.
+# The most candidates on the page besides steps; a run keeps rejected and late ones before those without improvement.
 MOST_CANDIDATES = 100_000
 LEAST_PER_RUN = 5
 
@@ -26,9 +26,9 @@ LATE, NO_STAMP, NO_OBJECTIVE = 4, 8, 16
 
 
 class Others(NamedTuple):
-    """Of each run, how many of these candidates were left out of the page, and how many count twice.
+    """For each run, the count of such candidates left out of the page, and of those that are in two counts.
 
-    A late candidate may have been rejected, or never been looked at.
+    A late candidate may also have been rejected, or never been checked.
     """
 
     omitted: Integers
@@ -37,7 +37,7 @@ class Others(NamedTuple):
 
 
 def add_other_candidates(block: Block, study: Study, order: Integers, clock: Grid, grids: list[Grid]) -> Others:
-    """Add these candidates to a block, runs in `order`, each on its grid."""
+    """Add the candidates that are not steps to a block, runs in `order`, each on its grid."""
     runs = study.envelopes.runs
     keys = runs.select(*RUN_KEY, "horizon", "steps", "captured")
     slices = study.campaign.runs.select(*RUN_KEY, "first", "count")
@@ -45,7 +45,7 @@ def add_other_candidates(block: Block, study: Study, order: Integers, clock: Gri
     objective = scored_objectives(study.campaign, study.envelopes.scale)
     total = int((rows["captured"] - rows["steps"]).sum())
     most = max(LEAST_PER_RUN, MOST_CANDIDATES // max(1, runs.height)) if total > MOST_CANDIDATES else total
-    # A run all of whose candidates are steps has nothing to look for, nor has one that the campaign does not have.
+    # Skip runs whose candidates are all steps, and runs that the campaign does not contain.
     wanted = (rows["captured"] != rows["steps"]).to_numpy()
     first = rows["first"].fill_null(0).to_numpy()
     counts = np.where(wanted, rows["count"].fill_null(0).to_numpy(), 0)
@@ -75,7 +75,7 @@ def add_other_candidates(block: Block, study: Study, order: Integers, clock: Gri
         kept[here] = np.bincount(run, minlength=high - low)
         omitted[here] = found - kept[here]
         reason = study.campaign.reason[places][other] if study.campaign.reason is not None else np.zeros(len(other))
-        # What a double cannot hold as a whole number of grid steps is marked as missing, never rounded.
+        # A value too large for an exact number of grid steps is marked as missing, never rounded.
         stamped = np.isfinite(time) & (np.abs(time) < MOST_UNITS / 10.0**clock.decimals)
         units = units_on_grids(np.where(np.isfinite(values), values, 0.0), decimals[here][run])
         known = np.isfinite(values) & (np.abs(units) < MOST_UNITS)
@@ -91,7 +91,7 @@ def add_other_candidates(block: Block, study: Study, order: Integers, clock: Gri
 
 
 def _places_kept(run: Integers, weak: NDArray[np.bool_], found: Integers) -> Integers:
-    """Return the place of each candidate among those of its run: the telling ones first, and then by time."""
+    """Return the position of each candidate within its run: late and rejected ones first, each part by time."""
     telling = np.bincount(run[~weak], minlength=len(found))
     place = np.zeros(len(run), np.int64)
     for part, before in ((~weak, np.zeros(len(found), np.int64)), (weak, telling)):
@@ -112,16 +112,16 @@ _share, _count = partial(percent, digits=1), "{:,}".format
 
 
 def _unless_none(read: Callable[[Any], str]) -> Callable[[Any], str]:
-    """Tell what mostly does not happen only where it did."""
+    """Show a value only if it is not zero: the fact is an exception."""
     return lambda value: read(value) if value else ""
 
 
 def _digest(value: str) -> str:
-    # Whole ones are in the table of runs; nobody compares them by eye.
+    # The table of runs has the full digests.
     return f"{value[:19]}…" if len(value) > 20 else value
 
 
-# Column → what it is called, and how its values read; the runner's own come in this order, others after them.
+# Column → its label, and the format of its values; the runner's own columns come in this order, others after them.
 _FACTS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "started": ("started", partial(re.sub, r"\.[0-9]+", "")),
     "elapsed": ("wall time", _seconds),
@@ -155,7 +155,7 @@ _FACTS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "cpus": ("cores", str),
     "governor": ("governor of the cores", str),
     "boost": ("boost of the cores", str),
-    # Of campaigns of earlier versions.
+    # Written by earlier versions.
     "calibration": ("calibration", _seconds),
     "calibration_spread": ("spread of the calibration", _share),
     "calibration_work": ("work load of the calibration", str),
@@ -178,7 +178,7 @@ _FACTS: dict[str, tuple[str, Callable[[Any], str]]] = {
 
 
 def fact_name(column: str, /) -> str:
-    """Return what a column of the runs table is called.
+    """Return the label of a column of the runs table.
 
     >>> fact_name("peak_memory"), fact_name("my_setting")
     ('peak memory', 'my setting')
@@ -187,7 +187,7 @@ def fact_name(column: str, /) -> str:
 
 
 def fact_text(column: str, value: Any, /) -> str:
-    """Return a value of a column with its unit; nothing where there is none.
+    """Return a value of a column with its unit; empty if there is none.
 
     >>> fact_text("peak_memory", 96_468_992), fact_text("jitter", 0.0903), fact_text("signal", None)
     ('96 MB', '90.3 ms', '')
@@ -196,13 +196,13 @@ def fact_text(column: str, value: Any, /) -> str:
         return ""
     try:
         return _FACTS[column][1](value) if column in _FACTS else str(value)
-    # A column of somebody else's table may have the name and hold something else.
+    # A column of an imported table may have the same name but other content.
     except (TypeError, ValueError):
         return str(value)
 
 
 def fact_order(columns: list[str], /) -> list[str]:
-    """Return the columns in the order in which they are told: what the runner measured first.
+    """Return the columns in display order: those that the runner measured first.
 
     >>> fact_order(["mine", "host", "elapsed"])
     ['elapsed', 'host', 'mine']

@@ -1,4 +1,4 @@
-"""One HTML file: template, style, scripts and data, sealed by a content-security policy that names their hashes."""
+"""One HTML file: template, style, scripts and data, with a content-security policy that contains their hashes."""
 
 import base64
 import contextlib
@@ -18,9 +18,9 @@ from gapline.report.drawing import converter, figure_library
 
 
 def seal_page(template: str, *, style: str, script: str, connect: bool = False, **words: Any) -> str:
-    """Render a template with Vega, a style and a script; nothing else of the page can run.
+    """Render a template with Vega, a style and a script; no other code of the page can run.
 
-    Nothing is fetched either, unless the page may `connect` to the server that it came from.
+    It loads nothing from elsewhere, unless the page may `connect` to the server that it came from.
     """
     vega = vega_bundle()
     policy = page_policy((vega, script), style, connect=connect)
@@ -28,18 +28,18 @@ def seal_page(template: str, *, style: str, script: str, connect: bool = False, 
 
 
 def page_policy(scripts: Sequence[str], style: str, *, connect: bool = False) -> str:
-    """Return the content-security policy of a page: these scripts and this style by their hashes, nothing else."""
+    """Return the content-security policy of a page: only these scripts and this style, by their hashes."""
     hashes = " ".join(map(_hash, scripts))
     own = " connect-src 'self';" if connect else ""
-    # A worker of our own, from a blob that one of these scripts made: nothing else can make one.
+    # The worker comes from a blob created by one of these scripts; no other code can create one.
     ours = f"default-src 'none'; script-src {hashes}; style-src {_hash(style)}; worker-src blob:;{own}"
     return f"{ours} base-uri 'none'; form-action 'none'"
 
 
 def render_page(template: str, **words: Any) -> str:
-    """Render a template, which may include others of the report's page; every word in it is text."""
+    """Render a template, which may include others of the report's page; every variable is escaped as text."""
     jinja2 = figure_library("jinja2", "jinja2")
-    # A variable that the template does not get is an error, not an empty place.
+    # A missing variable is an error, not an empty text.
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, keep_trailing_newline=True,
         loader=jinja2.FunctionLoader(read_part),
@@ -49,7 +49,7 @@ def render_page(template: str, **words: Any) -> str:
 
 
 def script_json(value: Any) -> str:
-    """Return JSON that can stand inside a script element: no character of it can end the element.
+    """Return JSON for use in a script element: none of its characters can end the element.
 
     >>> script_json({"name": "</script>"})
     '{"name":"\\\\u003c/script\\\\u003e"}'
@@ -59,8 +59,8 @@ def script_json(value: Any) -> str:
 
 
 def join_scripts(parts: list[str]) -> str:
-    """Join script files in one scope of their own: later ones use what earlier ones define."""
-    # In a block, so that no name of ours meets one of Vega's.
+    """Join script files in a common scope: later ones use definitions of earlier ones."""
+    # In a block, so that no name of ours collides with one of Vega's.
     return '"use strict";\n{\n' + "\n".join(parts) + "}\n"
 
 
@@ -72,25 +72,25 @@ def vega_bundle() -> str:
     with contextlib.suppress(OSError, UnicodeDecodeError):
         return kept.read_text(encoding="utf-8")
     bundle = str(draws.javascript_bundle())
-    # Where nothing can be written each process bundles anew.
+    # If nothing can be written there, each process bundles again.
     with contextlib.suppress(OSError):
         write_atomically(kept, lambda stream: stream.write(bundle.encode("utf-8")))
-    # To bundle takes a hundred times what it makes.
+    # Bundling takes a hundred times the memory of its result.
     give_back()
     return bundle
 
 
 def bundle_file(made_by: str) -> Path:
-    """Return where the bundle that a version of vl-convert makes is kept: to make it takes a second.
+    """Return where the bundle of a version of vl-convert is cached, since making it takes a second.
 
-    It lies beside our modules as Python compiles them: whoever can write there can have us run anything already.
+    It is next to the compiled Python modules: anyone who can write there can already run any code through gapline.
     """
     return Path(cache_from_source(__file__)).with_name(f"vega-{made_by}.js")
 
 
 @cache
 def read_part(name: str, *, room: str = "gapline.report.page") -> str:
-    """Return a template, a style or a script that lies in a room of the report."""
+    """Return a template, a style or a script from a package of the report."""
     return resources.files(room).joinpath(name).read_text(encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""The page of a very large study: means, counts and pairs, and curves at a few hundred moments."""
+"""The page of a very large study: means, counts, pairs, and curves at a few hundred moments."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -23,16 +23,16 @@ from gapline.statistics.cells import CellIndex, build_cells, sign
 from gapline.statistics.means import summarise
 from gapline.study import Study
 
-# What a page can hold of curves, in numbers, and how many moments of one are worth drawing.
+# The most numbers for curves on a page, and the most and least moments of one curve.
 MOST_VALUES, MOST_MOMENTS, LEAST_MOMENTS = 400_000, 600, 12
-# More digits than any figure shows, fewer than the order of a sum could change.
+# More digits than any figure shows, but few enough that the order of a sum does not change them.
 DECIMALS = 9
 
 
 class Curves(NamedTuple):
     """Moments, and the curves of every arm there: weighting → reference → kernel or goal → arm → values.
 
-    An arm whose mean curve does not exist (raw before a first incumbent) has an empty list.
+    An arm without a mean curve (raw before a first incumbent) has an empty list.
     """
 
     time: list[float]
@@ -41,7 +41,7 @@ class Curves(NamedTuple):
 
 
 def curves_at_moments(study: Study, arm: Integers, arms: int, /) -> Curves:
-    """Return the curves of the arms, whose numbers the runs have in `arm`."""
+    """Return the curves of the arms; `arm` holds the arm number of each run."""
     weights = {rule.value: run_weights(study.envelopes.runs, by=["arm"], weighting=rule) for rule in list(Weighting)}
     curves = arms * len(weights) * len(study.references) * (len(study.kernels) + len(study.goals))
     moments = page_moments(study, min(MOST_MOMENTS, max(LEAST_MOMENTS, MOST_VALUES // max(1, curves))))
@@ -57,13 +57,13 @@ def curves_at_moments(study: Study, arm: Integers, arms: int, /) -> Curves:
 
 
 def page_moments(study: Study, count: int, /) -> Floats:
-    """Return moments at which curves are looked at, on whichever axis of time."""
+    """Return the moments of the curves, which serve both time axes."""
     end = 1.0 if study.relative else float(study.envelopes.runs["horizon"].to_numpy().max())
     return moments_of_both(log_start(study.envelopes, relative=study.relative), end, count)
 
 
 def _risen(hits: Floats, weights: Floats, arm: Integers, arms: int, moments: Floats) -> Floats:
-    """Return, arms × moments, the weight of the runs that were there by each moment."""
+    """Return the weight of the runs that reached a goal by each moment (arms × moments)."""
     place = np.searchsorted(moments, hits, side="left")
     reached = place < len(moments)
     cells = arm[reached] * len(moments) + place[reached]
@@ -74,7 +74,7 @@ def _risen(hits: Floats, weights: Floats, arm: Integers, arms: int, moments: Flo
 def _mean_curves(
     study: Study, arm: Integers, arms: int, moments: Floats, weights: dict[str, Floats]
 ) -> dict[str, list[Any]]:
-    """Add up every run's changes of gap at the first moment that is not before them."""
+    """Sum the gap changes of all runs, each at the first moment that is not before it."""
     envelopes = bring(study.envelopes)
     runs = envelopes.runs
     first, count = runs["first"].to_numpy(), runs["count"].to_numpy()
@@ -88,11 +88,11 @@ def _mean_curves(
         run = np.repeat(np.arange(low, high), count[here])
         time, objective = envelopes.time[places], envelopes.objective[places]
         scaled = time / runs["horizon"].to_numpy()[run] if study.relative else time
-        # A step at or before the end lies in the last place at the latest, however it was rounded.
+        # However it was rounded, a step at or before the end is at most in the last place.
         place = np.minimum(np.searchsorted(moments, scaled, side="left"), len(moments) - 1)
         cells = arm[run] * len(moments)
         cells += place
-        # What a group holds at a time is most of what a page takes.
+        # The arrays of a group take most of the memory for a page.
         del place, scaled
         begins = starts[count[here] > 0]
         for r, column in enumerate(references):
@@ -105,7 +105,7 @@ def _mean_curves(
                     weighed = weight[run]
                     weighed *= change
                     added[name][r, k] += np.bincount(cells, weights=weighed, minlength=shape[2])
-    # How many runs of each arm have nothing at time 0.
+    # The count of runs of each arm without an incumbent at time 0.
     absent = np.bincount(arm[first_steps(study.envelopes) != 0], minlength=arms)
     found: dict[str, list[Any]] = {}
     for name, sums in added.items():
@@ -115,7 +115,7 @@ def _mean_curves(
 
 
 def _existing(curves: Floats, kernel: Kernel, absent: Integers) -> list[list[float]]:
-    """Return the curves that exist: of a kernel without a value before the first incumbent not those of `absent`."""
+    """Return the curves that exist: a kernel undefined before the first incumbent has none for arms in `absent`."""
     whole = _rounded(curves + (kernel.before or 0.0))
     return whole if kernel.before is not None else [[] if n else one for one, n in zip(whole, absent, strict=True)]
 
@@ -125,28 +125,28 @@ def _rounded(curves: Floats) -> list[list[float]]:
     return values
 
 
-# How many numbers a page can hold of its instances and of its panels, and how many pairs of arms.
+# The most numbers for instances and for panels on a page, and the most pairs of arms.
 MOST_UNIT_VALUES, MOST_PANEL_VALUES, MOST_PAIRS = 150_000, 150_000, 2000
-# Of more rows than this a browser takes long to make a table.
+# A browser takes long for tables with more rows than this.
 MOST_INSTANCES, MOST_PANELS = 1000, 1000
 
 
 class PageUnits(NamedTuple):
-    """Which instances and panels a page carries, by their numbers, in order."""
+    """The numbers of the instances and panels on a page, in order."""
 
     units: Integers
     panels: Integers
 
 
 def stored_data(study: Study, *, log_time: bool = False) -> PageData:
-    """Collect the head, and every number that the page can be asked for in one block."""
+    """Collect the head, and all numbers that the page may show in one block."""
     cells = build_cells(study.scores[0].frame)
     chosen = choose_units(study, cells)
     pairs = page_pairs(study, cells)
     columns = [reference_column(entry.snapshot, study.envelopes) for entry in study.references]
     row_of_unit = np.unique(cells.unit, return_index=True)[1][chosen.units]
     names = [cells.units[unit][1] for unit in chosen.units.tolist()]
-    # Nothing was rounded here, so references are as they are.
+    # References are exact, since nothing was rounded here.
     exact = [Grid(0, exact=True)] * len(names)
     curves = curves_at_moments(study, cells.arm, len(cells.arms))
     head = page_document(study, cells) | {
@@ -158,7 +158,7 @@ def stored_data(study: Study, *, log_time: bool = False) -> PageData:
             "declared": log_time,
         },
     }
-    # The page shows every pair that it can make where it is told of none.
+    # If no pair was tested, the page shows every pair that it can.
     untested = {"low": None, "high": None, "p": None, "p_holm": None, "declared": False, "reason": None}
     head["contrasts"] = head["contrasts"][: len(pairs)] or [
         {"a": cells.arms[a], "b": cells.arms[b], **untested} for a, b in pairs
@@ -173,7 +173,7 @@ def stored_data(study: Study, *, log_time: bool = False) -> PageData:
     }
     horizons = study.envelopes.runs["horizon"]
     stored = {
-        # The ends of the horizons are all that the words on the page need of them.
+        # The texts of the page only need the ends of the horizons.
         "horizons": [horizons.min(), horizons.max()],
         "missing": [[s.frame[name].null_count() for name in study.kernels] for s in study.scores],
         "arms": arm_numbers(study),
@@ -190,7 +190,7 @@ def choose_units(study: Study, cells: CellIndex) -> PageUnits:
     per_row = len(cells.arms) * len(study.kernels) * len(study.references)
     compared = [k for k, arm in enumerate(cells.arms) if arm in (study.ranked_arms or study.tier_one)]
     means = _instance_means(cells, study.scores[0], study.kernels[0])[compared]
-    # What no compared arm has a mean on has no spread, and comes last.
+    # Instances without a mean of any compared arm have no spread, and come last.
     spread = np.fmax.reduce(means, axis=0, initial=-np.inf) - np.fmin.reduce(means, axis=0, initial=np.inf)
     units = _largest(spread, min(MOST_INSTANCES, max(1, MOST_UNIT_VALUES // per_row)))
     sizes = np.bincount(cells.panel, minlength=len(cells.panels)).astype(np.float64)
@@ -198,12 +198,12 @@ def choose_units(study: Study, cells: CellIndex) -> PageUnits:
 
 
 def _largest(values: Floats, most: int) -> Integers:
-    """Return the places of the largest values, in their order; of equal ones the first."""
+    """Return the positions of the largest values, in ascending order; of equal values the first ones."""
     return np.sort(np.argsort(-values, kind="stable")[:most])
 
 
 def page_pairs(study: Study, cells: CellIndex) -> list[tuple[int, int]]:
-    """Return the pairs of arms that the page can show, by number: those that were tested first."""
+    """Return the pairs of arms that the page can show, by number: only the tested ones, if there are any."""
     numbers = {arm: k for k, arm in enumerate(cells.arms)}
     if study.contrasts is not None and study.contrasts.frame.height:
         named = study.contrasts.frame.select("a", "b").head(MOST_PAIRS).iter_rows()
@@ -213,7 +213,7 @@ def page_pairs(study: Study, cells: CellIndex) -> list[tuple[int, int]]:
 
 
 def arm_numbers(study: Study, /) -> dict[str, Any]:
-    """Return counts, and under each weighting and reference the means, of every arm, arms by name."""
+    """Return counts of every arm, sorted by name, and its means under each weighting and reference."""
     counts = study.summary.frame.sort("arm")
     ended = study.scores[0].frame.group_by("arm", "status").len().sort("arm", "status")
     statuses: dict[str, dict[str, int]] = {arm: {} for arm in counts["arm"]}
@@ -239,7 +239,7 @@ def panel_numbers(study: Study, cells: CellIndex, chosen: Integers, /) -> dict[s
     size = len(cells.panels)
 
     def by_panel(values: Floats) -> Floats:
-        """Add up columns of units by their panels."""
+        """Sum columns of units by panel."""
         return np.stack([np.bincount(cells.panel, weights=row, minlength=size) for row in values])
 
     counts = cells.counts()
@@ -263,7 +263,7 @@ def panel_numbers(study: Study, cells: CellIndex, chosen: Integers, /) -> dict[s
 
 
 def unit_numbers(study: Study, cells: CellIndex, chosen: Integers, /) -> dict[str, Any]:
-    """Return, for the chosen instances, what each arm did on them: arm → instance, scores by reference and kernel."""
+    """Return, for the chosen instances, the results of each arm: arm → instance, scores by reference and kernel."""
     frame = study.scores[0].frame
     filled = (frame["steps"] > 0).to_numpy()
     best = np.full((len(cells.arms), len(cells.units)), np.inf)
@@ -285,7 +285,7 @@ def unit_numbers(study: Study, cells: CellIndex, chosen: Integers, /) -> dict[st
 
 
 def pair_numbers(study: Study, cells: CellIndex, pairs: Sequence[tuple[int, int]], /) -> dict[str, Any]:
-    """Return, for each pair, the difference of means over the instances that both have, and who wins on how many."""
+    """Return, for each pair, the difference of means over common instances, and the count of instances each wins."""
     counts = cells.counts()
     values: dict[str, list[Any]] = {rule.value: [[] for _ in study.scores] for rule in list(Weighting)}
     wins: list[list[list[list[int]]]] = [[] for _ in study.scores]
@@ -297,7 +297,7 @@ def pair_numbers(study: Study, cells: CellIndex, pairs: Sequence[tuple[int, int]
             wins[r].append([_wins(means, counts, *pair) for pair in pairs])
     declared = study.contrasts
     if declared is not None and declared.frame.height:
-        # The difference that was tested is the one that is shown, to its last bit.
+        # Show the tested difference, exact to its last bit.
         shown = declared.frame["difference"].head(len(pairs)).to_list()
         place = values[study.weighting][0][0]
         values[study.weighting][0][0] = [old if new is None else new for old, new in zip(place, shown, strict=True)]
@@ -329,7 +329,7 @@ def _wins(means: Floats, counts: Floats, a: int, b: int) -> list[int]:
 
 
 def _instance_means(cells: CellIndex, scores: Scores, kernel: str) -> Floats:
-    """Return, arms × instances, the mean over seeds; NaN where there is no run, or a run without a score."""
+    """Return the means over seeds (arms × instances); NaN without a run, or with a run without a score."""
     return cells.instance_means(scores.frame[kernel].fill_null(np.nan).to_numpy())
 
 

@@ -1,4 +1,4 @@
-"""What the page says before any script runs: the declared choice in words and numbers."""
+"""The texts of the page before any script runs: the declared choice in words and numbers."""
 
 from importlib.metadata import version
 from typing import Any
@@ -47,14 +47,14 @@ def page_words(study: Study, said: Statements, head: dict[str, Any]) -> dict[str
 
 
 def page_head(said: Statements) -> dict[str, Any]:
-    """Return what the script is told beside the data: who is descriptive, and the headline of the declared choice."""
+    """Return the facts for the script next to the data: descriptive arms, and the headline of the declared choice."""
     study = said.facts.study
     return {
         "tierTwo": list(said.order.descriptive),
         "instanceSet": _instance_set(study),
         "headline": [said.headline.text, said.headline.detail],
         "coverage": str(study.coverage),
-        # No choice of the reader changes these: where one of them forbids an order, the headline is Python's.
+        # No choice of the reader changes these: if one of them forbids an order, the headline is that of Python.
         "withheld": bool(study.coverage.short or study.alarms),
         "alarmed": {
             "arms": sorted(said.order.alarmed),
@@ -64,7 +64,7 @@ def page_head(said: Statements) -> dict[str, Any]:
 
 
 def _instance_set(study: Study) -> dict[str, Any]:
-    """Return what the script ranks by where some arms are hidden: arms with one group number ran the same instances."""
+    """Return the facts for ranking with hidden arms: arms with the same group number ran the same instances."""
     found = study.instance_set
     group = instance_groups(study.envelopes.rows)
     units = study.envelopes.runs.group_by("arm").agg(number=pl.struct("panel", "instance").n_unique())
@@ -95,7 +95,7 @@ def _cards(study: Study, said: Statements) -> list[dict[str, str]]:
     entry, order = study.references[0], said.order
     goal = study.goals[0]
     shares = dict(study.summary.frame.select("arm", attainment_name(goal)).iter_rows())
-    # One arm alone is shown without being called the best.
+    # A single arm is shown, but not called the best.
     shown = order.compared or (order.others if len(order.others) == 1 else ())
     most = max((shares[arm] for arm in shown), default=None)
     # Ties included, as in every table.
@@ -123,7 +123,7 @@ def _cards(study: Study, said: Statements) -> list[dict[str, str]]:
 
 
 def failure_card(said: Statements) -> dict[str, str]:
-    """Say what failed, and of how many runs nobody knows how they ended."""
+    """Return the card on failures, and on runs whose end was not recorded."""
     facts, coverage = said.facts, said.facts.study.coverage
     known = coverage.runs > coverage.unknown
     ended = [f"{coverage.failed:,} crashed"] if known else []
@@ -159,14 +159,14 @@ def _ranking(study: Study, said: Statements) -> dict[str, Any]:
 
 
 def _mark(arm: str, order: ArmOrder) -> str:
-    """Say beside its name why an arm has no rank."""
+    """Return a mark after an arm's name that explains why it has no rank."""
     if arm in order.descriptive:
         return " (descriptive)"
     return " (other instances)" if arm in order.others and order.compared else ""
 
 
 def _reading(study: Study, head: dict[str, Any]) -> list[str]:
-    """Say how to read the numbers of the page, and what of it changes with the choices of the reader."""
+    """Return sentences on how to read the numbers of the page, and on what the reader's choices change."""
     declared = f"{'bands and ' if any(head['bands'].values()) else ''}the classical comparisons"
     transform = f"Objectives are shown under the transform {study.envelopes.scale}."
     if head["clock"] is None:
@@ -207,7 +207,7 @@ def _rounding(head: dict[str, Any]) -> str:
     return f"Stamps in this page are {times}; objectives are {values}."
 
 
-# What to type for what a page of summaries does not have.
+# The commands for what a page of summaries does not contain.
 ELSEWHERE = (
     ("every run, as in tables/runs.csv beside this page", "gapline score SOURCE --per-run --json"),
     ("scores at a shorter horizon", "gapline score SOURCE --horizon H"),
@@ -217,7 +217,7 @@ ELSEWHERE = (
 
 
 def left_out_words(head: dict[str, Any], steps: int) -> list[str]:
-    """Say what a page of summaries does not have, and where it is."""
+    """Return sentences on what a page of summaries does not contain, and where to find it."""
     stored, units, panels = head["stored"], len(head["units"]["name"]), len(head["panels"])
     words = [
         f"This page carries summaries: the {steps:,} steps of {stored['runs']:,} runs would make it larger than "

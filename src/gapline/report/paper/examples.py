@@ -31,17 +31,17 @@ PAIR: dict[str, Trace] = {
     "early, then flat": ((0, 20), (2, 11)),
     "late, then better": ((0, 30), (2, 12.5), (8, 11), (15, 10)),
 }
-# How the three runs are told apart; the pair looks like the last two.
+# The looks of the three runs; the pair uses the last two.
 _LOOKS = tuple(map(look_of, (6, 1, 0)))
 
 
 def run_look(names: list[str], *, width: int = 620) -> dict[str, Any]:
-    """Return the encodings that tell the runs apart."""
+    """Return the encodings that distinguish the runs."""
     return line_look("series", names, width=width, looks=dict(zip(names, _LOOKS[-len(names) :], strict=True)))
 
 
 def example_envelopes(traces: dict[str, Trace]) -> Envelopes:
-    """Return the runs as envelopes, an arm each."""
+    """Return the runs as envelopes, one arm each."""
     runs = [
         {"arm": arm, "instance": INSTANCE, "seed": 1, "horizon": HORIZON, "trace": [(*step, True) for step in trace]}
         for arm, trace in traces.items()
@@ -70,7 +70,7 @@ def gap_steps(name: str, trace: Trace, kernel: str) -> pl.DataFrame:
 
 
 def _steps(name: str, times: list[float], values: list[float]) -> pl.DataFrame:
-    """Hold the last value to the horizon; a trace without a step has no row at all."""
+    """Extend the last value to the horizon; a trace without a step has no rows."""
     rows = [(name, float(time), float(value)) for time, value in zip(times, values, strict=True)]
     rows += [(name, HORIZON, rows[-1][2])] if rows else []
     return pl.DataFrame(rows, schema={"series": pl.String, "time": pl.Float64, "value": pl.Float64}, orient="row")
@@ -99,7 +99,7 @@ def companion_figure() -> CompanionFigure:
     ends = score(envelopes, snapshot).frame.select(series="arm", score="squeezed", final_gap="final_gap")
     return CompanionFigure(
         gaps=pl.concat(gap_steps(name, trace, "squeezed") for name, trace in PAIR.items()),
-        # A step has no width of its own: the last one is held to the horizon.
+        # Extend the last step to the horizon: a step without a next one would not be visible.
         attained=pl.concat(row for part in parts for row in (part, part.tail(1).with_columns(time=pl.lit(HORIZON)))),
         ends=ends.with_columns(text=pl.Series([f"{100 * gap:g} %" for gap in ends["final_gap"]])),
     )
@@ -117,7 +117,7 @@ def draw_companion(figure: CompanionFigure) -> Any:
         gaps.properties(width=300, height=230, title=small_title(equal)),
         ends.properties(width=110, height=230, title=small_title("(b) endpoint")),
     ]
-    # A little beyond 0 and 1: on the frame itself half of a line would be cut off.
+    # Slightly beyond 0 and 1: on the frame itself, half of a line would be cut off.
     share = alt.Y("value:Q", title="attained").axis(values=[0, 1]).scale(domain=[-0.05, 1.05])
     for letter, goal in zip("cd", GOALS, strict=True):
         curve = step_lines(figure.attained.filter(pl.col("goal") == goal), width=2.5, x=x, y=share, **look)
@@ -200,7 +200,7 @@ def _gaps(figure: WorkedFigure, run: str, title: str) -> Any:
         alt.Chart(squeezed.with_columns(part)).mark_area(interpolate="step-after", color="#0072B2", opacity=opacity)
         for part, opacity in ((value.clip(lower_bound=0), 0.15), (value.clip(upper_bound=0), 0.45))
     ]
-    # No width of the mark itself: it would win over the widths that keep coinciding kernels visible.
+    # No width of the mark itself: it would override the widths that keep coinciding kernels visible.
     lines = alt.Chart(mine).mark_line(interpolate="step-after", clip=True).encode(x=x, y=y, **kernel_look("series"))
     chart = alt.layer(*(area.encode(x=x, y=y) for area in areas), zero_line(), lines)
     return chart.properties(width=335, height=240, title=small_title(title))

@@ -21,7 +21,7 @@ from gapline.study.cutoff_sweep import weighted_curves
 from gapline.study.horizon_sweep import horizon_sweep
 
 CUTOFFS = (0.01, 0.1, 1.0)
-# Rounded, so that those of the few are among them.
+# Rounded, so that it contains the few cutoffs above.
 SWEEP = tuple(float(f"{value:.6g}") for value in np.geomspace(0.01, 10.0, 61))
 
 
@@ -40,7 +40,7 @@ def weight_figure(kind: str, traces: dict[str, Trace]) -> WeightFigure:
     horizons = horizon_sweep(envelopes, snapshot)
     arms = list(horizons.curves)
     uniform = pl.DataFrame({"series": arms, "value": [float(horizons.curves[arm].at(HORIZON)) for arm in arms]})
-    # The few that are named and the many between them, all from one walk over each curve.
+    # Compute the few named cutoffs and the many between them in one pass over each curve.
     cutoffs = sorted({*CUTOFFS, *SWEEP})
     swept = pl.DataFrame(
         [
@@ -65,7 +65,7 @@ def weight_figure(kind: str, traces: dict[str, Trace]) -> WeightFigure:
 
 
 def draw_early() -> Any:
-    """Draw the gaps of the worked example on logarithmic time, its scores at three cutoffs, and by every cutoff."""
+    """Draw the gaps of the worked example on logarithmic time, its scores at three cutoffs, and over all cutoffs."""
     figure = weight_figure("early-log", WORKED)
     return titled(
         _panels(figure, pl.col("time"), "time (s), logarithmic", ["(a) gaps on a logarithmic axis", "(b) ", "(c) "]),
@@ -99,10 +99,10 @@ def _panels(figure: WeightFigure, time: pl.Expr, title: str, titles: list[str], 
     names = figure.uniform["series"].to_list()
     look = run_look(names)
     colour, score = look["color"], alt.Y("value:Q", title="score")
-    # A logarithmic axis has no 0: what holds at 0 is drawn from the smallest cutoff on.
+    # A logarithmic axis has no 0: draw values at 0 from the smallest cutoff on.
     first = min(CUTOFFS)
     ticks = alt.Axis(values=[0.01, 0.1, 1, 10, 30] if reverse else [0.01, 0.1, 1, 10], format="~g")
-    # Vega-Lite takes `reverse` of a scale only where it is true or absent.
+    # Vega-Lite accepts `reverse` of a scale only if it is true or absent.
     scale = alt.Scale(type="log", domain=[first, HORIZON], nice=False, reverse=True if reverse else alt.Undefined)
     gaps = step_lines(
         figure.gaps.with_columns(shown=time.clip(lower_bound=first)), width=2.5, clip=True, order="time:Q",

@@ -34,7 +34,7 @@ def scale_figure() -> ScaleFigure:
 
 
 def draw_scale(figure: ScaleFigure) -> Any:
-    """Draw the conversion beside the dual ruler."""
+    """Draw the conversion next to the dual ruler."""
     return titled(
         alt.hconcat(_conversion(figure), _ruler(figure), spacing=40),
         "Raw and squeezed gap",
@@ -61,7 +61,7 @@ def _conversion(figure: ScaleFigure) -> Any:
 
 
 def _ruler(figure: ScaleFigure) -> Any:
-    # Every layer of the ruler has its axes off: Vega-Lite fails on layers that disagree about it.
+    # All layers of the ruler turn their axes off: Vega-Lite fails if layers disagree.
     place = alt.X("squeezed:Q", axis=None, scale=alt.Scale(domain=[-0.4, 0.55]))
     level = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-0.9, 0.9]))
     words = pl.Series([_signed(value, 2) for value in figure.ruler["squeezed"]], dtype=pl.String)
@@ -79,13 +79,13 @@ def _ruler(figure: ScaleFigure) -> Any:
 
 
 def shape_figure() -> Figure:
-    """Return columns kernel, ratio (z/z*), gap; thresholds have both sides of their step."""
+    """Return columns kernel, ratio (z/z*), gap; thresholds have points on both sides of their step."""
     parts = []
     for name in SCALE_KERNELS:
         kernel = parse_kernel(name)
         ratio = np.linspace(0.05, 3.0, 591)
         if kernel.parameter:
-            # The last ratio below the threshold, and the threshold: the jump is drawn upright, not as a slope.
+            # The last ratio below the threshold, and the threshold: then the jump is vertical, not a slope.
             ratio = np.sort(np.append(ratio, [np.nextafter(kernel.parameter, 0), kernel.parameter]))
         gap = kernel(ratio, np.ones(len(ratio)))
         parts.append(pl.DataFrame({"kernel": [name] * len(ratio), "ratio": ratio, "gap": gap}))
@@ -100,7 +100,7 @@ def shape_figure() -> Figure:
 
 
 def kernel_look(field: str) -> dict[str, Any]:
-    """Return the encodings that tell the kernels apart; widths keep those visible that coincide with another."""
+    """Return the encodings that distinguish the kernels; different widths keep coinciding lines visible."""
     scale = alt.Scale(domain=list(SCALE_KERNELS), range=[3.5, 3.5, 2, 2, 2, 1.5])
     look = line_look(field, list(SCALE_KERNELS), width=800)
     return look | {"strokeWidth": alt.StrokeWidth(f"{field}:N", scale=scale, legend=None)}

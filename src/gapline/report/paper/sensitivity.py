@@ -18,15 +18,15 @@ from gapline.scoring.scores import score
 from gapline.study import Study, open_study
 from gapline.study.analyse import Analysis
 
-# The axis ends here where the curves start at 1: what the reference changes is near zero.
+# The axis ends here although curves start at 1: the effect of the reference is near zero.
 HIGHEST = 0.25
 
 
 def regime_figure(study: Study, *, source: str, envelopes: Envelopes | None = None) -> Figure:
     """Return the mean curves of every arm against the first and the last snapshot of a study; `source` names it.
 
-    `envelopes` are the runs to show, where these are not all. Columns regime, series, time, value; `names` are the
-    regimes in the order they are drawn.
+    `envelopes` are the runs to show, if not all of them. Columns regime, series, time, value; `names` are the regimes
+    in drawing order.
     """
     kernel = study.kernels[0] if parse_kernel(study.kernels[0]).before is not None else "squeezed"
     shown = study.envelopes if envelopes is None else envelopes
@@ -59,7 +59,7 @@ def draw_regimes(figure: Figure, *, width: int = 360, height: int = 260) -> Any:
     """Draw one panel per reference on a common scale, shaded below zero."""
     look = line_look("series", sorted(figure.data["series"].unique().to_list()), width=2 * width)
     lowest = figure.data["value"].min()
-    # Room below zero even where nothing goes there: that nothing does is what the second panel shows.
+    # Room below zero even if no curve goes there, which is what the second panel shows.
     low = min(-0.02, 1.15 * lowest) if isinstance(lowest, float) else -0.02
     x = alt.X("time:Q", title=figure.time_title, scale=alt.Scale(nice=False), axis=alt.Axis(tickCount=6))
     y = alt.Y("value:Q", title=figure.value_title, scale=alt.Scale(domain=[low, HIGHEST], nice=False))
@@ -74,9 +74,9 @@ def draw_regimes(figure: Figure, *, width: int = 360, height: int = 260) -> Any:
 
 
 def draw_sensitivity(analysis: Analysis, *, source: str) -> Any:
-    """Draw the three panels one above the other; that of the references only where there are two."""
+    """Draw the three panels below each other; that of the references only if there are two."""
     labels = list(analysis.labels.items())
-    # The pooled table of the paper is the post-fold one.
+    # The pooled table of the paper uses the post-fold reference.
     name, folded = next(((name, label) for name, label in labels if label.policy == "analysis"), labels[-1])
     panels = [draw_slopes(slope_figure(analysis.metrics, name, folded), height=240)]
     if analysis.references is not None:
@@ -84,7 +84,7 @@ def draw_sensitivity(analysis: Analysis, *, source: str) -> Any:
         shift = shift_figure(analysis.references, labels[0][1], labels[-1][1], kernel=kernel)
         panels.append(draw_shift(shift))
     panels.append(draw_segments(segment_figure(analysis.complementarity, analysis.folded_scores)))
-    # Arms, references and ends of pairs are coloured by other scales.
+    # Arms, references and ends of pairs have different colour scales.
     chart = alt.vconcat(*panels, spacing=34).resolve_scale(
         color="independent", shape="independent", strokeDash="independent"
     )
@@ -101,7 +101,7 @@ SYNTHETIC = f"{NAME} made by gapline, no solver ran"
 
 
 class Habit(NamedTuple):
-    """How an arm behaves: first incumbent, opening gap, speed, gap it settles at."""
+    """The behaviour of an arm: first incumbent, opening gap, speed, final gap."""
 
     first: float
     opening: float
@@ -129,7 +129,7 @@ def synthetic_campaign() -> Campaign:
 
 
 def synthetic_snapshot() -> Snapshot:
-    """Return the published values that some of the runs go below."""
+    """Return the published values; some of the runs go below them."""
     values = {instance: _best(instance, size) for instance, _, size in _INSTANCES}
     return Snapshot.from_values(values, name="published", source=NAME, as_of="2026-01-31")
 
@@ -155,17 +155,17 @@ def _trace(arm: str, habit: Habit, instance: str, size: int, seed: int) -> list[
         since = time - habit.first * 0.7
         gap = settled + habit.opening * (0.8 + 0.4 * unit("gap")) / (1.0 + habit.speed * since * (1.0 + since / 8))
         valid = not (arm in TIER_TWO and unit("valid", k) < 0.3)
-        # Three decimals: the digest of the campaign does not hang on the last bit of a sum.
+        # Three decimals: the digest of the campaign must not depend on the last bit of a sum.
         trace.append((round(time, 3), round(best * (1.0 + gap), 3), valid))
     return trace
 
 
 def _best(instance: str, size: int) -> float:
-    # Rounded, so that the printed value is the value that the runs are scored against.
+    # Rounded, so that the runs are scored against the printed value.
     return round(100 * size * (0.8 + 0.4 * _unit("value", instance)), 1)
 
 
 def _unit(*what: object) -> float:
-    """Return a number in [0, 1) that depends on what it is for and on nothing else."""
+    """Return a number in [0, 1) that depends only on its purpose."""
     word = "/".join(map(str, what)).encode("utf-8")
     return int.from_bytes(hashlib.sha256(word).digest()[:6], "big") / 2**48

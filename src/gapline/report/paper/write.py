@@ -18,7 +18,7 @@ from gapline.report.write import for_report, write_figures, write_tables
 from gapline.study import Study
 from gapline.study.analyse import Analysis, analyse
 
-# The tables of the paper that need a campaign; of a design and of ladders, where a contract declares them.
+# The tables of the paper that need a campaign; those of design and ladders need a contract that declares them.
 OF_A_STUDY = (
     "design", "health", "ladder-validity", "ladder-means", "pooled", "saturation", "signs", "ratios", "kernel-ratios",
     "pairs", "grid", "cutoffs", "transforms",
@@ -26,7 +26,7 @@ OF_A_STUDY = (
 
 
 def paper_figures(analysis: Analysis, *, source: str) -> dict[str, Any]:
-    """Draw the paper's figures; those that need a campaign show the study, and their captions say which."""
+    """Draw the paper's figures; those that need a campaign show the study, and their captions name it."""
     regimes = regime_figure(analysis.study, source=source, envelopes=analysis.main)
     return {
         "scale-conversion": draw_scale(scale_figure()),
@@ -41,7 +41,7 @@ def paper_figures(analysis: Analysis, *, source: str) -> dict[str, Any]:
 
 
 def check_paper_folder(folder: Path) -> None:
-    """Refuse a folder in which the paper cannot be written."""
+    """Refuse a folder into which the paper cannot be written."""
     for name in ("figures", "tables"):
         check_directory(folder / name)
 
@@ -57,7 +57,7 @@ def write_paper(
     """Write the figures, and the tables of the worked example and the scale landmarks.
 
     With a study, its figures show it, and the tables of its design, health, ladders, pooled metrics, saturation, signs,
-    ratios, pairs and thresholds are written too; without one they show a small campaign made by gapline itself.
+    ratios, pairs and thresholds are written too; without one they show a small synthetic campaign.
     """
     folder = Path(directory)
     check_paper_folder(folder)
@@ -65,14 +65,14 @@ def write_paper(
     shown = for_report(synthetic_study() if study is None else study)
     analysis = analyse(shown)
     figures = paper_figures(analysis, source=source)
-    # The paper shows its weights on its worked example; on a study of one's own the question is the cutoff.
+    # The paper shows its weights on its worked example; for a study, the question is the cutoff.
     if study is not None:
         label, unit = shown.references[0].label, shown.reading.time_unit
         figures["cutoff-sweep"] = draw_cutoffs(cutoff_figure(analysis.cutoffs, label, unit=unit))
     head = heading(shown) if study is not None else [f"gapline {VERSION}"]
     written, _ = write_figures(figures, folder / "figures", formats, canvas=canvas or Canvas(), provenance=head)
     written += write_tables([worked_table(), landmark_table()], folder / "tables", [f"gapline {VERSION}"])
-    # Tables of the built-in campaign would look like results of somebody's solvers.
+    # Tables of the synthetic campaign would look like real results.
     if study is not None:
         tables = study_tables(shown, analysis, make_statements(shown))
         chosen = [table for table in tables if table.name in OF_A_STUDY]

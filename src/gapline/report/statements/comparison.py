@@ -1,4 +1,4 @@
-"""A judged comparison in sentences: terminal, pull request, JUnit test case, pytest."""
+"""A judged comparison in sentences, for the terminal, a pull request, a JUnit test case and pytest."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ from gapline.text import counted, printable
 
 
 class Case(NamedTuple):
-    """A test case: passed, failed with a sentence, or in error where nothing could be judged."""
+    """A test case: passed, failed with a sentence, or in error if nothing could be judged."""
 
     group: str
     name: str
@@ -29,7 +29,7 @@ class Case(NamedTuple):
 
 
 def to_junit(suite: str, cases: Sequence[Case]) -> bytes:
-    """Return a suite of test cases as XML; characters that XML has no place for are made visible.
+    """Return a suite of test cases as XML; characters that are invalid in XML are made visible.
 
     >>> to_junit("s", [Case("g", "a < b")]).decode().split("\\n")[2].strip()
     '<testsuite name="s" tests="1" failures="0" errors="0" skipped="0">'
@@ -60,7 +60,7 @@ _SUITE = "gapline.compare"
 
 
 def verdict_line(comparison: Comparison, /) -> str:
-    """Word the verdict in one line, in score units: a relative percentage would not survive a mean near zero."""
+    """Return the verdict in one line, in score units: a relative percentage would fail for a mean near zero."""
     flag = " [machines differ]" if comparison.machine_differs else ""
     if comparison.empty:
         return f"{comparison.second}: {comparison.verdict} ({NO_SOLUTION}){flag}"
@@ -78,7 +78,7 @@ def verdict_line(comparison: Comparison, /) -> str:
 
 
 def suggestion_line(gate: Gate, /) -> str:
-    """Say which limit a gate on runs like these can hold."""
+    """Return the limit that a gate on such runs can hold."""
     if gate.suggested is None:
         return "suggestion: none, since nothing can be judged"
     finds = {
@@ -94,18 +94,18 @@ def suggestion_line(gate: Gate, /) -> str:
 
 
 def verdict_lines(judged: Judged, /) -> list[str]:
-    """Return what a reader asks first: alarms and beaten references, whether the gate failed, which arm is better."""
+    """Return the most important lines: alarms and beaten references, a failed gate, and which arm is better."""
     return [*_first(judged), *_failed(judged), verdict_line(judged.comparison)]
 
 
 def detail_lines(judged: Judged, /) -> list[str]:
-    """Return the rest of the sentences: notes, the gate and its rates, what is suggested."""
+    """Return the remaining sentences: notes, the gate and its rates, suggestions."""
     first = verdict_lines(judged)
     return [line for line in judged_lines(judged) if line not in first]
 
 
 def judged_lines(judged: Judged, /) -> list[str]:
-    """Return all sentences in the order of a record: alarms, notes, the verdict, the gate and its rates."""
+    """Return all sentences in the order of a log: alarms, notes, the verdict, the gate and its rates."""
     comparison, gate, absent = judged.comparison, judged.gate, len(judged.comparison.absent)
     return [
         *_first(judged),
@@ -150,7 +150,7 @@ def gate_name(judged: Judged, /) -> str | None:
 
 
 def outcome(judged: Judged, /) -> str:
-    """Say in a few words what came out: of the gate, else of the comparison."""
+    """Return the outcome in a few words: that of the gate, or else that of the comparison."""
     alarms = judged.comparison.alarms
     if reasons := [
         reason for reason in (counted(len(alarms), "alarm") if alarms else None, _because(judged)) if reason
@@ -160,7 +160,7 @@ def outcome(judged: Judged, /) -> str:
 
 
 def judged_cases(judged: Judged, /) -> list[Case]:
-    """Return the test cases: the gate, or the contrast where no gate was asked for, and whether alarms ring."""
+    """Return the test cases: the gate, or the contrast without a gate, and whether alarms ring."""
     comparison, because, name = judged.comparison, _because(judged), gate_name(judged)
     pair = f"{comparison.second} against {comparison.first}"
     lines = "\n".join([*judged_lines(judged), f"{comparison.caption()}."])
@@ -173,16 +173,16 @@ def judged_cases(judged: Judged, /) -> list[Case]:
 
 
 def refused_cases(first: str, second: str, error: GaplineError) -> list[Case]:
-    """Return the one test case of a comparison that could not be made."""
+    """Return the only test case of a comparison that could not be made."""
     return [Case(_SUITE, f"{second} against {first}", error=str(error))]
 
 
-# Of runs that are missing; the count is always there.
+# The most missing runs to list; their count is always printed.
 _SHOWN = 20
 
 
 def to_pull_request(judged: Judged, /) -> str:
-    """Return the outcome, alarms, the table of panels, the interval, the gate, the choices and what is missing."""
+    """Return the outcome, alarms, the table of panels, the interval, the gate, the choices and the missing runs."""
     comparison = judged.comparison
     panels = replace(comparison_table(comparison), notes=())
     facts = [*_interval(judged), *_gate(judged), *_reading(comparison.reading)]
@@ -208,7 +208,7 @@ def to_pull_request(judged: Judged, /) -> str:
 
 
 def refused_pull_request(first: str, second: str, error: GaplineError) -> str:
-    """Return what there is to say of a comparison that could not be made."""
+    """Return the message for a comparison that could not be made."""
     lines = [f"### {plain(second)} against {plain(first)}: not judged", "", *map(plain, str(error).split("\n"))]
     return "  \n".join(lines) + "\n"
 
@@ -239,7 +239,7 @@ def _gate(judged: Judged) -> list[tuple[str, str]]:
 
 
 def _reading(reading: Reading) -> list[tuple[str, str]]:
-    """Return the choices behind the numbers one by one, the digest of the reference in full."""
+    """Return the choices behind the numbers one by one, with the full digest of the reference."""
     rows = [
         ("reference", f"{reading.reference.name} ({reading.reference.policy})"),
         ("digest", reading.reference.digest),

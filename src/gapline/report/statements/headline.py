@@ -1,6 +1,6 @@
-"""The one headline of page, `results.json`, macros and terminal: what the ranked arms' differences show.
+"""The headline of page, `results.json`, macros and terminal: what the differences of the ranked arms show.
 
-The page has the same rule for other choices in `page/script/headline.js`.
+`page/script/headline.js` applies the same rule to other choices in the page.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from gapline.report.order import ArmOrder
 from gapline.statistics.cells import TIE
 from gapline.text import counted
 
-# With so few instances means are stated, and no arm is called better than another.
+# With at most this many instances, means are stated, but no arm is called better than another.
 FEW_INSTANCES = 2
 _NO_SCORE = (
     "Some run has no score: the raw kernel needs it to be feasible at time 0, "
@@ -24,7 +24,7 @@ _NO_SCORE = (
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """One statement and the numbers behind it; `settled` where an arm is said to be better than another."""
+    """One statement and the numbers behind it; `settled` if an arm is said to be better than another."""
 
     text: str
     detail: str
@@ -32,22 +32,22 @@ class Headline:
 
     @property
     def sentences(self) -> str:
-        """The statement and its numbers, to be pasted into a text."""
+        """The statement and its numbers, ready to paste into a text."""
         return f"{self.text}. {self.detail.removesuffix('.')}."
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a headline rests on.
+    """The facts behind a headline.
 
     Attributes
     ----------
     means
-        The mean of every arm; None where it does not exist.
+        The mean of every arm; None if it does not exist.
     instances
-        On how many instances the arms are compared.
+        The number of instances on which the arms are compared.
     ranking
-        The rows of the ranking by arm (rank, rank_high, wins, losses); empty where it does not exist.
+        The rows of the ranking by arm (rank, rank_high, wins, losses); empty without a ranking.
     contrasts
         The rows of the contrasts, declared ones first.
     no_intervals
@@ -71,10 +71,10 @@ class Evidence:
 
 
 def write_headline(order: ArmOrder, found: Evidence, /) -> Headline:
-    """State what the declared contrasts show, then which arm has the lowest mean and what can be told from it.
+    """State what the declared contrasts show, then which arm has the lowest mean, and whether it is distinguishable.
 
-    An arm is ahead only where the ranking, with its Holm adjustment, leaves it the first place alone, and the
-    difference from the next one is shown: a declared contrast after the adjustment of its own.
+    An arm is ahead only if the ranking, with its Holm adjustment, gives it the first place alone, and the difference
+    from the next one is significant: for a declared contrast, after its own adjustment.
 
     >>> order = ArmOrder(("x", "y"), (), {"x": 1, "y": 2})
     >>> pair = {"a": "y", "b": "x", "declared": False, "difference": 0.2, "low": 0.1, "high": 0.3, "p": 0.001}
@@ -87,11 +87,11 @@ def write_headline(order: ArmOrder, found: Evidence, /) -> Headline:
 
 
 def _withheld(order: ArmOrder, found: Evidence) -> Headline | None:
-    """Return the headline that says why no arms are compared; None where they are."""
+    """Return the headline that explains why no arms are compared; None if they are."""
     compared = (*order.compared, *order.others)
     known = [arm for arm in compared if found.means[arm] is not None]
     coverage, text, detail = found.coverage, "", ""
-    # The order of these checks is the rule: what forbids a statement comes before any statement.
+    # The order of these checks matters: a reason to withhold comes before any statement.
     if found.alarms:
         text = f"{counted(len(found.alarms), 'integrity alarm')}: no arm is called better"
         where, they = listing(sorted(set(found.alarms)), most=5), "it is" if len(found.alarms) == 1 else "they are"
@@ -142,7 +142,7 @@ def _compare(ranked: Sequence[str], found: Evidence) -> Headline:
 
 
 def _group(ranked: Sequence[str], found: Evidence, pairs: Sequence[dict[str, Any]]) -> Headline:
-    """Say which arm has the lowest mean, and how many arms cannot be distinguished from it."""
+    """State which arm has the lowest mean, and how many arms cannot be distinguished from it."""
     size, leaders = len(ranked), [arm for arm in ranked if found.ranking[arm]["rank"] == 1]
     first, second = ranked[0], ranked[1 if len(leaders) == size else len(leaders)]
     worst = found.ranking[first]["rank_high"]
@@ -154,7 +154,7 @@ def _group(ranked: Sequence[str], found: Evidence, pairs: Sequence[dict[str, Any
         span, reason = "no interval", pair.get("reason") or found.no_intervals or "none was computed"
         detail = f"No interval of the difference {second} − {first}: {reason}."
     else:
-        # Turned to second minus first: what the first is ahead by is positive.
+        # Turned to second minus first: then the lead of the first is positive.
         span = f"{100 * found.level:g} % interval {signed(-high)} to {signed(-low)}"
         zero = "includes" if low <= 0 <= high else "excludes"
         detail = f"The interval of the difference {second} − {first} {zero} 0 (p {p_words(pair['p'])})."
@@ -180,7 +180,7 @@ def _group(ranked: Sequence[str], found: Evidence, pairs: Sequence[dict[str, Any
 
 
 def _declared(row: dict[str, Any], level: float) -> Headline:
-    """Say what a declared contrast shows; with more than two arms nothing is said to be ahead by one pair."""
+    """State what a declared contrast shows; with more than two arms, one pair puts no arm ahead."""
     value, low, high, p = (row[name] for name in ("difference", "low", "high", "p_holm"))
     text = f"Contrast {row['a']} against {row['b']}: {signed(value)}"
     if low is None or high is None:
@@ -192,10 +192,10 @@ def _declared(row: dict[str, Any], level: float) -> Headline:
 
 
 def is_shown(row: Mapping[str, Any], level: float, /, *, distinguished: bool = False) -> bool:
-    """Say whether a difference is shown: by an interval that excludes 0, and after Holm's adjustment.
+    """Return whether a difference is significant: its interval excludes 0, also after Holm's adjustment.
 
-    A declared contrast is adjusted with the other declared ones; of any other pair the ranking says whether it is
-    `distinguished`.
+    A declared contrast is adjusted together with the other declared ones; for any other pair, the ranking decides
+    whether it is `distinguished`.
     """
     low, high, p = row.get("low"), row.get("high"), row.get("p_holm")
     adjusted = distinguished if p is None else p <= 1 - level
@@ -203,12 +203,12 @@ def is_shown(row: Mapping[str, Any], level: float, /, *, distinguished: bool = F
 
 
 def _difference(pairs: Sequence[dict[str, Any]], first: str, second: str) -> dict[str, Any]:
-    """Find the pair, whichever way round it is stored, and turn it to first minus second; empty where there is none."""
+    """Return the pair as first minus second, in whichever order it is stored; empty if it does not exist."""
     for row in pairs:
         if (row["a"], row["b"]) == (first, second):
             return row
         if (row["a"], row["b"]) == (second, first):
-            # Turned round, the upper end of the interval is the lower one.
+            # After the reversal, the upper end of the interval is the lower one.
             turned = {"difference": row["difference"], "low": row["high"], "high": row["low"]}
             return row | {name: None if value is None else -value for name, value in turned.items()}
     return {}

@@ -1,4 +1,4 @@
-"""The methods paragraph, clause by clause: what neither contract nor data says is "not declared", never guessed."""
+"""The methods paragraph, clause by clause: facts that neither contract nor data state are "not declared"."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, cast
@@ -28,7 +28,7 @@ _FORMULAS = {
 
 
 class Clause(NamedTuple):
-    """One statement of the reporting contract; `declared` is false where nobody said."""
+    """One statement of the reporting contract; `declared` is false if its facts were not stated."""
 
     topic: str
     text: str
@@ -76,7 +76,7 @@ def methods_clauses(facts: StudyFacts, /) -> list[Clause]:
 
 
 def methods_markdown(said: Statements, /) -> str:
-    """Return the paragraph in Markdown, and below it the one sentence that the report is headed with."""
+    """Return the paragraph in Markdown, followed by the headline of the report."""
     clauses = methods_clauses(said.facts)
     text = " ".join(plain(clause.text) for clause in clauses)
     missing = [clause.topic for clause in clauses if not clause.declared]
@@ -85,12 +85,12 @@ def methods_markdown(said: Statements, /) -> str:
 
 
 def methods_latex(said: Statements, /) -> str:
-    """Return the paragraph in LaTeX, and below it the one sentence that the report is headed with."""
+    """Return the paragraph in LaTeX, followed by the headline of the report."""
     clauses = methods_clauses(said.facts)
     lines = "\n".join(escape(clause.text) for clause in clauses)
     head = [f"gapline {VERSION}", *(f"{c.topic}: {NOT_DECLARED}" for c in clauses if not c.declared)]
     result = f"\\paragraph{{Result.}}\n{number_cell(said.headline.sentences)}\n"
-    # Names and digests are long words: loose lines rather than lines that stick out.
+    # Names and digests are long words: allow loose lines, so that none is too wide.
     return f"{comment(head)}\\begingroup\\sloppy\n\\paragraph{{Methods.}}\n{lines}\n\n{result}\\par\\endgroup\n"
 
 
@@ -113,7 +113,7 @@ def _as_stated(*origins: FactOrigin) -> str:
 
 
 def _timing(study: Study) -> dict[str, str]:
-    """Say what was recorded with the runs, else what the contract states, else that nobody said it."""
+    """Return texts on the timing: as recorded with the runs, as stated in the contract, or not declared."""
     texts = {
         "clock": f"The clock: {NOT_DECLARED}.",
         "charged work": f"The work charged to the solver: {NOT_DECLARED}.",
@@ -146,7 +146,7 @@ def _timing(study: Study) -> dict[str, str]:
 
 
 def _timing_texts(said: Mapping[str, Sequence[str]], how: Mapping[str, str]) -> dict[str, str]:
-    """Word what runs or a contract say of the timing; of what they do not say there is no text."""
+    """Return texts on the timing facts of runs or a contract; facts that are not stated have no text."""
     texts = {}
     if said["clock"]:
         texts["clock"] = f"Time is {listing(map(_clock_words, said['clock']))}, {how['clock']}."
@@ -172,7 +172,7 @@ def _clock_words(name: str) -> str:
 
 
 def _objective(study: Study) -> str:
-    """Say what the objective is, and in which direction it is better."""
+    """State the objective and the direction in which it is better."""
     contract, runs = study.contract, study.envelopes.runs
     words = {"min": "minimised", "max": "maximised"}
     if contract is not None and "sense" not in study.given and contract.stated_senses:
@@ -194,12 +194,12 @@ def _transform(facts: StudyFacts) -> str:
         text += f" {counted(maximised, 'instance')} of {len(scale.by_instance)} maximised."
     if "best_primary" in facts.study.envelopes.runs.columns:
         text += " K and C, the two parts of the objective, stand beside every best value."
-    # The condition on M is checked on the observed solutions, whichever way it comes out.
+    # The condition on M is checked on the observed solutions and reported with either outcome.
     return text + "".join(f" Observed: {note}." for note in facts.hierarchy)
 
 
 def _validation(facts: StudyFacts) -> str:
-    """Say whose word it is: a checker only where one is named, else that of the source or of the solver."""
+    """State who validated the candidates: a checker if one is named, else the source or the solver."""
     only = "only valid ones enter the best-so-far envelope"
     who, contract = facts.study.envelopes.validation, facts.study.contract
     named = facts.checker or (contract.objective.checker if contract is not None else None)
@@ -231,7 +231,7 @@ def _solvers(facts: StudyFacts) -> str:
 
 
 def _limits(study: Study) -> str:
-    """Say who kept the limits of runs that gapline supervised; of others nobody knows."""
+    """State who enforced the limits of supervised runs; for other runs this is unknown."""
     kept = sorted({who_kept(limits) for limits in recorded(study.envelopes.runs, "limits")})
     return f"Limits on cores, memory and processes were {' or '.join(kept)}." if kept else ""
 
@@ -277,15 +277,15 @@ def _reference(study: Study) -> str:
     for entry in study.references:
         snapshot, policy = entry.snapshot, Policy(entry.policy)
         store = snapshot.store.name + (f" {snapshot.store.version}" if snapshot.store.version else "")
-        # What was registered in time needs no date, and that of a fold follows from its runs; any other date is the
-        # snapshot's word.
+        # A frozen reference needs no date, and that of a fold follows from its runs; any other date is stated by the
+        # snapshot alone.
         known = "" if policy in (Policy.FROZEN, Policy.ANALYSIS) else f"; {NO_DATE}"
         if snapshot.as_of:
             known = f"; values known {snapshot.as_of}"
             known += "" if policy == Policy.ANALYSIS else ", as the snapshot states"
         parts.append(f"{snapshot.name} ({words[policy]}; store {store}{known}; {snapshot.digest})")
     more = f" The same runs are also read against {'; '.join(parts[1:])}." if len(parts) > 1 else ""
-    # The tolerance decides who beats a reference: a reader needs it to repeat the count.
+    # The tolerance decides which runs beat a reference: a reader needs it to repeat the count.
     equal = f" A reference counts as beaten only by more than a relative {study.tolerance:g}."
     return f"Gaps are measured against {parts[0]}.{more}{equal}"
 
@@ -314,7 +314,7 @@ def _weight(study: Study) -> str:
     if study.weight == "uniform":
         return "Every moment of the horizon counts alike."
     error, digest = study.reading.weight_error, dict(study.reading.code).get(study.weight)
-    # A function is what its source says, and its integral is found by sampling: both belong to the method.
+    # A function is defined by its source, and its integral is computed by sampling: both belong to the method.
     how = "" if error is None else f" ({digest}), integrated numerically to {error_bound(error)} of its whole"
     return f"Moments of the horizon count by the weight {study.weight}{how}."
 
@@ -348,12 +348,12 @@ def _failures(facts: StudyFacts) -> str:
 
 
 def _set_aside(study: Study) -> list[str]:
-    """Say what the journals hold that is no part of a run, each thing under its own name."""
+    """List what the journals hold besides the runs that count, each with its name and number."""
     runs, known = study.envelopes.runs, study.campaign.diagnostics
     said = []
     if others := int((runs["attempts"].fill_null(1) - 1).sum()) if "attempts" in runs.columns else 0:
         each = ", ".join(f"{number:,} {why}" for why, number in sorted(known.superseded.items()))
-        # The reasons are those of the whole campaign: under a filter they would not add up.
+        # The reasons are those of the whole campaign: with a filter they would not add up.
         why = f" ({each})" if sum(known.superseded.values()) == others else ""
         said.append(
             f"Beside the attempt that counts, the first whole and undisturbed one of a run, {others:,} further were "
@@ -376,7 +376,7 @@ def _aggregation(facts: StudyFacts) -> str:
     seeds = study.envelopes.runs.group_by("arm", "instance").len()["len"]
     low, high = cast(int, seeds.min()), cast(int, seeds.max())
     per = counted(low, "run") if low == high else f"{low} to {high} runs"
-    # An unbalanced table changes what the means are over, so the paragraph says so itself.
+    # In an unbalanced table, means are over different runs, so the paragraph must say so.
     more = [*study.summary.balance.notes(), str(study.instance_set)]
     return (
         f"Arithmetic means are taken {orders[study.weighting]}: {counted(facts.arms, 'arm')}, "
@@ -405,7 +405,7 @@ def _contrasts(facts: StudyFacts) -> str:
     if study.contrasts is None or study.why_unranked is not None:
         why = "" if study.why_unranked is None else f": {study.why_unranked}"
         return f"No contrasts are tested{why}."
-    # A descriptive arm is never tested, so that a contrast with one is not counted in Holm's family.
+    # A descriptive arm is never tested, so that its contrasts are not counted in Holm's family.
     pairs = study.contrasts.frame.filter("declared").select("a", "b").rows()
     compared = [(a, b) for a, b in pairs if a in facts.compared and b in facts.compared]
     late = study.register is not None and study.register.has_contrasts(compared)
@@ -413,9 +413,9 @@ def _contrasts(facts: StudyFacts) -> str:
 
 
 def contrast_sentence(pairs: Sequence[tuple[str, str]], registered: bool | None, *, late: bool = False) -> str:
-    """Say which contrasts were named, and whether anybody knows that it was before the runs.
+    """State which contrasts were named, and whether this is known to precede the runs.
 
-    `late` where all of them were registered, but not all of them before the first run.
+    `late` means that all of them were registered, but not all before the first run.
 
     >>> contrast_sentence([("a", "b")], None)
     '1 contrast named, Holm-adjusted together: a against b; all other differences are exploratory.'
@@ -427,7 +427,7 @@ def contrast_sentence(pairs: Sequence[tuple[str, str]], registered: bool | None,
     if not pairs:
         return f"Contrasts: {NOT_DECLARED}; all differences are exploratory."
     named = listing((f"{a} against {b}" for a, b in pairs), most=8)
-    # Declared beforehand is a claim about time: only the register of the plan can bear it out.
+    # Whether contrasts were declared beforehand can only be proven by the register of the plan.
     after = "registered after the runs began" if late else "named after the runs"
     when = {True: "declared beforehand", False: after, None: "named"}[registered]
     words = f"{counted(len(pairs), 'contrast')} {when}, Holm-adjusted together"
@@ -435,7 +435,7 @@ def contrast_sentence(pairs: Sequence[tuple[str, str]], registered: bool | None,
 
 
 def _packages(study: Study) -> str:
-    """Name the packages that a study was read from, by which anybody gets the same bytes; a directory has no name."""
+    """Name the packages of a study by their digests, which identify the bytes; a directory has no digest."""
     shown = [f"{package.name} ({package.sha256}, {package.swhid})" for package in study.packages]
     which = "replication package" if len(shown) == 1 else "replication packages"
     return f"The runs, references and verdicts are those of the {which} {listing(shown)}." if shown else ""

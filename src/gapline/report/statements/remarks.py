@@ -1,4 +1,4 @@
-"""Sentences that stand beside the numbers of more than one output."""
+"""Sentences next to the numbers that several outputs share."""
 
 from collections.abc import Iterable, Sequence
 
@@ -15,24 +15,24 @@ OUT_OF_ENVELOPE = "† out of its envelope: some runs end below the reference."
 
 
 def descriptive_notes(arms: Sequence[str]) -> list[str]:
-    """Say which arms a table describes without comparing them."""
+    """Return notes on arms that a table describes without comparing them."""
     return [f"Descriptive, not compared: {listing(arms)}."] if arms else []
 
 
 def unknown_ends(runs: int) -> list[str]:
-    """Say of how many runs nobody knows how they ended."""
+    """Return a note on the number of runs whose end was not recorded."""
     return [f"Of {counted(runs, 'run')} the source does not say how they ended."] if runs else []
 
 
 def first_lines(alarms: Iterable[Alarm], scores: Scores) -> list[str]:
-    """Return what comes before every number: alarms, then how many runs beat their references."""
+    """Return the lines that precede every number: alarms, then how many runs beat their references."""
     return [*(f"ALARM {alarm}" for alarm in alarms), *([] if scores.beaten is None else [f"{scores.beaten}."])]
 
 
 def negative_lines(scores: Scores, /) -> list[str]:
-    """List the runs that score below zero by more than the tolerance, with what that may mean."""
+    """List the runs that score below zero by more than the tolerance, with possible reasons."""
     kernel = scores.kernels[0]
-    # A run that equals its reference may score below zero by rounding, here or in the print of its source.
+    # A run that equals its reference may score below zero by rounding, here or in its printed source.
     below = scores.frame.filter(pl.col("beaten") & (pl.col(kernel) < -scores.reading.tolerance))
     return negative_notes([(str(RunKey(*row[:3])), row[3]) for row in below.select(*RUN_KEY, kernel).iter_rows()])
 

@@ -1,4 +1,4 @@
-"""What an analysis comes to, on one screen: what is settled, what flips under which choice, what is broken."""
+"""The summary of an analysis on one screen: what is settled, what another choice flips, what is broken."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -13,14 +13,14 @@ from gapline.study.analyse import Analysis
 from gapline.terminal import wrapped
 from gapline.text import counted, printable
 
-# Lines of a screen, and of it the most that each part may take.
+# The lines of a screen, and the most lines of each part.
 MOST = 40
 _TOP, _HEAD, _SETTLED, _FLIPS, _BROKEN, _TABLES, _READING = 5, 6, 6, 7, 6, 6, 4
 _ALARMS = 2
 
 
 def screenful(analysis: Analysis, room: int, /) -> list[str]:
-    """Return the summary in lines of at most `room` columns, never more than a screen of them."""
+    """Return the summary in at most one screen of lines, each at most `room` columns wide."""
     doing("comparing the arms")
     study, said = analysis.study, make_statements(analysis.study)
     first = first_lines(study.alarms[:_ALARMS], study.scores[0])
@@ -49,7 +49,7 @@ def screenful(analysis: Analysis, room: int, /) -> list[str]:
 def _pairs(
     analysis: Analysis, order: Sequence[str], names: Mapping[str, str]
 ) -> tuple[tuple[str, list[str]], tuple[str, list[str]]]:
-    """Say which pairs are settled under every choice, and which a choice flips; those of the best arms first."""
+    """List the pairs that are settled under every choice, and those that a choice flips; best arms first."""
     study, ranking = analysis.study, analysis.study.ranking
     pairs = {} if study.contrasts is None else {(row["a"], row["b"]): row for row in study.contrasts.frame.to_dicts()}
     doing("varying the choices")
@@ -69,7 +69,7 @@ def _pairs(
             flips.append(f"{one} and {other}: {lower}{row['text'].removeprefix(row['better'])}")
         elif sure and not study.alarms:
             first, second = (one, other) if row["better"] == row["a"] else (other, one)
-            # Smaller scores are better: how much more the second arm has.
+            # Smaller scores are better: this is the excess of the second arm.
             low, high = sorted(abs(pair[end]) for end in ("low", "high"))
             span = f"[{number(low)}, {number(high)}]"
             settled.append(f"{first} before {second}: {signed(abs(pair['difference']))} {span}")
@@ -91,16 +91,16 @@ def _pairs(
 
 
 def _broken(analysis: Analysis, names: Mapping[str, str]) -> tuple[str, list[str]]:
-    """Say what is wrong with the runs: what is missing, and per arm what failed, was rejected or came late."""
+    """List problems of the runs: missing ones, and per arm failures, rejected and late candidates."""
     study = analysis.study
     found = []
     if study.left_out:
         found.append(f"{counted(len(study.left_out), 'instance')} left out, because they cannot be scored")
     if problems := study.campaign.diagnostics.problem_count:
         found.append(f"{counted(problems, 'problem')} while reading")
-    # A contract that was changed, runs that were left out: before what the table of health says too.
+    # Changed contracts and omitted runs come before problems that the table of health also shows.
     found += [f"note: {note}" for note in study.remarks]
-    # Arms with failed or empty runs come first: there may be room for a few lines only.
+    # Arms with failed or empty runs come first, since there may be room for only a few lines.
     health = sorted(analysis.health.frame.to_dicts(), key=lambda row: -(row["crashed"] + row["empty"]))
     for row in health:
         counts = [
@@ -111,19 +111,19 @@ def _broken(analysis: Analysis, names: Mapping[str, str]) -> tuple[str, list[str
         if counts:
             arm = printable(row["arm"])
             found.append(f"{names.get(arm, arm)}, of {counted(row['runs'], 'run')}: {', '.join(counts)}")
-    # In no order of weight after what is above: notes are facts to know, most of them no fault.
+    # Other notes come last: most of them report facts, not problems.
     said = {*study.remarks, study.scores[0].beaten}
     found += [f"note: {note}" for note in study.notes() if note not in said]
     return ("Broken, or to know" if found else "Broken: nothing that is known", found)
 
 
 def _section(head: str, items: Sequence[str], *, room: int, most: int, more: str) -> list[str]:
-    """Return a head and as many of its items as there is room for, whole ones, and how many there are more."""
+    """Return a head with as many complete items as fit, and the count of the others."""
     lines = ["", *wrapped(printable(head), room, hang="  ")]
     for place, item in enumerate(items):
         text = wrapped(f"  {printable(item)}", room, hang="    ")
         left = len(items) - place
-        # The last line is kept for what is left, unless nothing is.
+        # Reserve the last line for the count of the others, unless this is the last item.
         room_left = most - len(lines) - (left > 1)
         if len(text) > room_left and place:
             return [*lines, f"  and {left:,} more: {more}"]
@@ -132,7 +132,7 @@ def _section(head: str, items: Sequence[str], *, room: int, most: int, more: str
 
 
 def _first(lines: Iterable[str], most: int, more: str) -> list[str]:
-    """Return the first lines of a paragraph behind a blank one, and where the rest is."""
+    """Return a blank line and the first lines of a paragraph, and where to find the rest."""
     found = list(lines)
     if len(found) <= most - 1:
         return ["", *found]

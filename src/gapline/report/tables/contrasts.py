@@ -14,7 +14,7 @@ _OUTCOMES = ("wins", "ties", "losses")
 
 
 def compared_rows(contrasts: Contrasts, descriptive: Sequence[str]) -> pl.DataFrame:
-    """Return the contrasts of compared arms alone: a descriptive arm is never tested."""
+    """Return only the contrasts of compared arms: a descriptive arm is never tested."""
     return contrasts.frame.filter(~(pl.col("a").is_in(list(descriptive)) | pl.col("b").is_in(list(descriptive))))
 
 
@@ -25,15 +25,15 @@ def by_declaration(frame: pl.DataFrame) -> list[tuple[str, list[dict[str, Any]]]
 
 
 def outcomes(row: Record) -> str:
-    """Return how often the first one wins, ties and loses."""
+    """Return how often the first arm wins, ties and loses."""
     return "/".join(count(row[name]) for name in _OUTCOMES)
 
 
 def contrast_table(contrasts: Contrasts, /, *, empties: Mapping[str, int], descriptive: Sequence[str] = ()) -> Table:
-    """Return the differences of means, declared ones first; bold where the interval excludes 0."""
+    """Return the differences of means, declared ones first; bold if the interval excludes 0."""
     rows = compared_rows(contrasts, descriptive)
     frame = rows.sort("declared", "a", "b", descending=[True, False, False])
-    # Where pairs share other instances than the ranked arms do, each row says on how many.
+    # If pairs share other instances than the ranked arms, each row states their number.
     shared = bool((frame["instances"] != contrasts.reading.instance_set.instances).any())
     columns = [
         *fields("a", "b", text=True),
@@ -57,16 +57,16 @@ def contrast_table(contrasts: Contrasts, /, *, empties: Mapping[str, int], descr
 
 
 def _difference(row: Record) -> Text:
-    # The interval alone decides what is bold; Holm's p stands next to it.
+    # The interval alone decides bold print; Holm's p is next to it.
     return Text(number(row["difference"]), row["low"] is not None and (row["low"] > 0 or row["high"] < 0))
 
 
 def comparison_table(comparison: Comparison, /) -> Table:
-    """Return the panels of a comparison and their whole; a differing machine is flagged on every line."""
+    """Return the panels of a comparison and the whole; a difference of machines is flagged on every line."""
     flag = "  [machines differ]" if comparison.machine_differs else ""
     frame, ends = comparison.frame, ("first", "second", "difference", "low", "high")
     means = (*comparison.means, comparison.difference, comparison.low, comparison.high)
-    # Not "all", which is what a panel without a name is called.
+    # Not "all", which is the name of an unnamed panel.
     whole = {"panel": "all panels", "instances": comparison.instances, **dict(zip(ends, means, strict=True))}
     whole |= {name: int(frame[name].sum()) for name in _OUTCOMES}
     columns = [

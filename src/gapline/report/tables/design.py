@@ -16,12 +16,12 @@ from gapline.study.analyse import Analysis
 from gapline.study.ladders import Ladder
 from gapline.text import counted
 
-# Columns that say something only where runs differ from the rest or are limited.
+# Columns that are only shown if runs differ from the rest or are limited.
 _RARE = {"steps": "", "memory": ""}
 
 
 def design_table(design: pl.DataFrame, /, *, notes: Sequence[str] = ()) -> Table:
-    """Return one row per tier and ladder; where the design counts them, with the runs that are done."""
+    """Return one row per tier and ladder; with the completed runs if the design counts them."""
     shown = [name for name in design.columns if name != "runs_each" and any(v != _RARE.get(name) for v in design[name])]
     columns = [
         Field(Column("runs", "Runs"), _runs)
@@ -38,29 +38,29 @@ def _design_cell(value: object) -> str:
 
 
 def _runs(row: Record) -> str:
-    # 4 × 1,760: as many runs of each arm; where arms differ, the sum alone says it.
+    # 4 × 1,760 means as many runs for each arm; if arms differ, print only the sum.
     each = row["runs_each"]
     return f"{row['arms']} × {each}" if row["arms"] > 1 and ", " not in each else count(row["runs"])
 
 
 def design_tables(analysis: Analysis, /) -> list[Table]:
-    """Return the design of a study and what of it is done; none where nothing was planned."""
+    """Return the design of a study and its progress; empty if nothing was planned."""
     if analysis.design is None:
         return []
     return [design_table(analysis.design, notes=[sentence(str(analysis.study.coverage))])]
 
 
 def ladder_tables(ladders: Collection[Ladder], /) -> list[Table]:
-    """Return the table of validity and that of means, a part per ladder; none where there are no ladders."""
+    """Return the tables of validity and of means, with a part per ladder; empty without ladders."""
     if not ladders:
         return []
     reading = next(iter(ladders)).reading
-    # Shown where there are any: a valid candidate that came too late leaves its run empty too.
+    # Shown if there are late candidates: a valid one that came too late leaves its run empty too.
     late = ["late"] if any(ladder.frame["late"].sum() for ladder in ladders) else []
     half = f"alf valid by ({reading.time_unit})"
     validity = [
         *health_fields("runs", "captured", "rejected", "terminal_invalid", *late, "empty"),
-        # With no run there is no time either: a dash says both.
+        # Without a run there is no time either: both are a dash.
         Field(Column(f"h{half}", f"H{half}"), lambda row: number(row["first_valid"], digits=3)),
     ]
     words = (
@@ -96,7 +96,7 @@ def _ladder_table(name: str, caption: str, ladders: Collection[Ladder], columns:
         )
         frames.append(named.select("ladder", "setting", pl.exclude("ladder", "setting")))
     said = {ladder.name: ladder.reading.line() for ladder in ladders}
-    # One line where all ladders rest on the same.
+    # A single note if all ladders have the same basis.
     several = len(set(said.values())) > 1
     resting = [f"{which}: {line}" for which, line in said.items()] if several else list(said.values())[:1]
     shown = [*fields("arm", "step", text=True), *columns]
@@ -111,13 +111,13 @@ def _plain(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-# The largest number of instances that an interval names: beyond it the pilot says nothing.
+# The largest number of instances in an interval: above it, the pilot allows no estimate.
 _MOST_INSTANCES = 10_000
 
 
 def plan_table(plan: PowerTable, /) -> Table:
-    """Return the instances, runs and hours that each difference takes; what cannot be said is a dash, with a note."""
-    # One decimal, or as many as the shortest campaign needs to be no zero; no run says how long evaluations take.
+    """Return the instances, runs and hours for each difference; unknown numbers are a dash, with a note."""
+    # One decimal, or enough to print the shortest campaign as nonzero; evaluation times are not recorded.
     shortest = plan.frame["hours"].min()
     digits = 1 if not isinstance(shortest, float) or shortest >= 0.1 else 3
     deltas = plain_numbers(plan.frame["delta"].to_list())

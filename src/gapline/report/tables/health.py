@@ -1,4 +1,4 @@
-"""Tables of runs: what was captured, what was left out, how each run ended."""
+"""Tables of runs: captured and omitted data, and how each run ended."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -16,7 +16,7 @@ from gapline.report.tables.means import kernel_column
 from gapline.scoring.scores import Scores, goal_name
 from gapline.study.health import Health
 
-# Column of the counts of a group -> its head in words and in LaTeX, there as in the paper.
+# Maps columns of the counts to their heads in text and in LaTeX, the latter as in the paper.
 HEALTH_COLUMNS = {
     "runs": Column("runs", "Runs"),
     "captured": Column("captured", "Captured"),
@@ -28,24 +28,24 @@ HEALTH_COLUMNS = {
     "crashed": Column("crashed or killed", "Crashed"),
     "unknown": Column("unknown end", "Unknown end"),
 }
-# Columns that are shown only where they count something.
+# Columns that are only shown if a count is not zero.
 _RARE = ("unchecked", "unknown")
-# The two parts of a hierarchical objective M·K + C, where the runs have them.
+# The two parts of a hierarchical objective M·K + C, if the runs have them.
 PARTS = {"best_primary": "K", "best_secondary": "C"}
 
 
 def health_fields(*names: str) -> list[Field]:
-    """Return columns of the counts of a group of runs."""
+    """Return columns for the counts of a group of runs."""
     return [Field(HEALTH_COLUMNS[name], partial(_count, name)) for name in names]
 
 
 def _count(name: str, row: Record) -> str:
-    # Where nobody says how any run ended, nobody knows that none crashed.
+    # If it is unknown how all runs ended, it is also unknown whether any crashed.
     return DASH if name == "crashed" and row["unknown"] == row["runs"] else count(row[name])
 
 
 def health_table(health: Health, /, *, validation: str, checker: str | None = None, over: str = "") -> Table:
-    """Return the counts of each group; `over` says which runs these are."""
+    """Return the counts of each group; `over` describes the runs."""
     shown = [name for name in HEALTH_COLUMNS if name not in _RARE or health.frame[name].sum()]
     notes = [
         f"{sentence(vouched(validation, checker))} Invalid candidates stay out of the envelope; a run without a "
@@ -75,7 +75,7 @@ MOST_TELLING_RUNS = 20
 
 
 def run_table(scores: Scores, /, *, most: int = MOST_RUNS, alarms: Sequence[Alarm] = ()) -> Table:
-    """Return the first `most` runs as a table; its CSV has them all. Instances of which an alarm rings are marked."""
+    """Return the first `most` runs as a table, all of them in its CSV; instances with an alarm are marked."""
     alarmed, shown = {alarm.instance for alarm in alarms}, scores.frame.head(most)
     parts = [name for name in PARTS if name in shown.columns]
     sized = {name: plain_numbers(shown[name].to_list()) for name in (*scores.statistics, *parts)}
@@ -104,7 +104,7 @@ def _score(kernel: str, spare: int | None = None) -> Field:
 
 
 def _outcome_fields(few: int | None = None, fewer: int | None = None) -> list[Field]:
-    """Return the columns that say how a run ended."""
+    """Return the columns for the outcome of a run."""
     return [
         *fields("final gap", form=percent),
         Field(Column("first", "First", spare=few), lambda row: number(row["first_time"], digits=3)),
@@ -123,7 +123,7 @@ def run_frame(scores: Scores, /) -> pl.DataFrame:
         "attempts", "leftover",
     ]  # fmt: skip
     rows = scores.frame.select(name for name in keep if name in scores.frame.columns)
-    # A goal that was never attained has no time; `inf` would be a number to some readers of CSV and text to others.
+    # A goal that was never attained has no time; CSV readers disagree on whether `inf` is a number.
     return rows.with_columns(pl.when(pl.col("^hit:.*$").is_finite()).then(pl.col("^hit:.*$")))
 
 

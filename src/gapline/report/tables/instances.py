@@ -1,4 +1,4 @@
-"""The per-instance table as papers print it: reference, and for each arm best, mean, gap, score and empty runs."""
+"""The per-instance table as in papers: reference, and for each arm best, mean, gap, score and empty runs."""
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
@@ -18,17 +18,17 @@ from gapline.study import Study
 def instance_frame(study: Study, order: ArmOrder) -> pl.DataFrame:
     """Return one row per instance and arm: reference, runs, empty, best, mean, gap, score.
 
-    `best` and `mean` are final objectives as the solver states them, over non-empty runs; `gap` is the mean raw final
-    gap over the same runs; `score` the mean of the declared kernel over all runs. A hierarchical objective has its two
-    parts at the best run, `best_primary` (K) and `best_secondary` (C).
+    `best` and `mean` are final objectives as stated by the solver, over non-empty runs; `gap` is the mean raw final gap
+    over the same runs; `score` is the mean of the declared kernel over all runs. For a hierarchical objective,
+    `best_primary` (K) and `best_secondary` (C) are its two parts in the best run.
     """
     place = {arm: k for k, arm in enumerate(order.arms)}
-    # Objectives are printed as the solvers state them, so the reference is too, not as the transform has it.
+    # Objectives are printed as the solvers state them, so the reference must not be transformed either.
     stated = {name: entry.value for name, entry in study.references[0].snapshot.values.items()}
     filled = pl.col("steps") > 0
     scores = study.scores[0].frame
     parts = {
-        # By the scored objective: of M·K + C the parts belong to the best whole, not to the best part.
+        # Sort by the scored objective: the parts of M·K + C belong to the best sum, not to the best part.
         name: pl.col(name).filter(filled).sort_by(pl.col("best").filter(filled)).first()
         for name in PARTS
         if name in scores.columns
@@ -43,7 +43,7 @@ def instance_frame(study: Study, order: ArmOrder) -> pl.DataFrame:
             mean=pl.col("best_raw").filter(filled).sort().mean(),
             gap=pl.col("final_gap").filter(filled).sort().mean(),
             score=pl.col(study.kernels[0]).sort().mean(),
-            # A mean over some of the runs is no mean of the arm.
+            # A mean over only some of the runs is no mean of the arm.
             known=pl.col(study.kernels[0]).is_not_null().all(),
             **parts,
         )
@@ -60,21 +60,20 @@ def instance_frame(study: Study, order: ArmOrder) -> pl.DataFrame:
 
 
 def instance_table(study: Study, order: ArmOrder) -> Table:
-    """Return the table, a part per panel; the best of each instance is bold.
+    """Return the table with a part per panel; the best of each instance is bold.
 
-    Of more instances than anybody reads, those are printed on which the compared arms differ most; all are in the
-    frame.
+    If there are very many instances, it shows those on which the compared arms differ most; the frame has all of them.
     """
     frame = instance_frame(study, order)
     shown = _telling(frame, order, max(1, MOST_ROWS // max(1, len(order.arms))))
     stated = pl.concat([frame["reference"], frame["best"]]).drop_nulls()
-    # Integer costs without decimals, as routing papers print them.
+    # Integer costs have no decimals, as routing papers print them.
     digits = 0 if (stated == stated.round()).all() else 2
-    # Outside of 1 to 10⁹ fixed decimals would show zeros alone, or digits that a double does not hold.
+    # Outside of 1 to 10⁹ fixed decimals would only show zeros, or digits that a double does not have.
     fixed = bool(((stated == 0) | stated.abs().is_between(1, 1e9, closed="left")).all())
     alarmed = {alarm.instance for alarm in study.alarms}
     panels: dict[str, list[Sequence[Text | str]]] = {}
-    # One pass over the rows, which are in the order of panel and instance: a frame for each would cost more than it.
+    # One pass over the rows, sorted by panel and instance: a frame per instance would cost more than the rest.
     for (panel, instance), block in groupby(shown.iter_rows(named=True), itemgetter("panel", "instance")):
         name = f"{instance}{ALARMED}" if instance in alarmed else instance
         turn = -1.0 if study.envelopes.scale.of(instance).maximises else 1.0
@@ -106,12 +105,12 @@ def instance_table(study: Study, order: ArmOrder) -> Table:
 
 
 def _telling(frame: pl.DataFrame, order: ArmOrder, most: int) -> pl.DataFrame:
-    """Keep the rows of the instances on which the compared arms differ most in their score, in their order."""
+    """Keep the rows of the instances on which the compared arms' scores differ most, in their order."""
     score = pl.col("score").filter(pl.col("arm").is_in(list(order.compared or order.others)))
     spread = frame.group_by("panel", "instance", maintain_order=True).agg(spread=score.max() - score.min())
     if spread.height <= most:
         return frame
-    # What no compared arm has a mean on has no spread, and comes last.
+    # Instances without a mean of any compared arm have no spread, and come last.
     kept = spread.sort("spread", descending=True, nulls_last=True, maintain_order=True).head(most)
     return frame.join(kept, on=["panel", "instance"], how="semi", maintain_order="left")
 
@@ -119,7 +118,7 @@ def _telling(frame: pl.DataFrame, order: ArmOrder, most: int) -> pl.DataFrame:
 def _block(
     name: str, rows: Sequence[dict[str, Any]], arms: Sequence[str], turn: float, digits: int | None, *, ranks: bool
 ) -> list[tuple[Text | str, ...]]:
-    """Return the rows of one instance; a mean over fewer runs than the others have is never the best."""
+    """Return the rows of one instance; a mean over fewer runs than others have is never the best."""
     compared = [row["arm"] in arms for row in rows]
     full = [may and row["empty"] == 0 for may, row in zip(compared, rows, strict=True)]
 

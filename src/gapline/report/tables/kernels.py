@@ -17,12 +17,12 @@ from gapline.study.sensitivity import MetricSensitivity, mean_ratio
 
 Labels = Mapping[str, ReferenceLabel]
 Cell = tuple[str, str, str]
-# Nobody reads the ratios of more pairs: of many arms, each stands beside the best one.
+# More ratios are unreadable: of many arms, each is compared with the best one only.
 MOST_PAIRS = 66
 
 
 def kernel_tables(analysis: Analysis, /) -> list[Table]:
-    """Return the tables that there are: no threshold, no saturation; no pair, no ratio."""
+    """Return the tables that exist: saturation needs a threshold, ratios need a pair."""
     metric, labels = analysis.metrics, analysis.labels
     thresholds = metric.runs.drop_nulls("saturated").drop("negative", "zero", "positive")
     scored = metric.runs.filter(pl.col("kernel").is_in(scored_kernels(metric))).drop("saturated")
@@ -39,7 +39,7 @@ def kernel_tables(analysis: Analysis, /) -> list[Table]:
 
 
 def _count_table(name: str, caption: str, words: str, frame: pl.DataFrame, labels: Labels) -> Table:
-    """Return a part per reference: every arm and all together, with their runs and a count per kernel."""
+    """Return a part per reference: each arm and the total, with runs and a count per kernel."""
     kernels = list(dict.fromkeys(frame["kernel"].to_list()))
     what = "saturated" if "saturated" in frame.columns else "negative"
     parts = []
@@ -55,7 +55,7 @@ def _count_table(name: str, caption: str, words: str, frame: pl.DataFrame, label
 
 
 def _ratio_tables(metric: MetricSensitivity, labels: Labels) -> list[Table]:
-    """Return how many times the mean of an arm is that of another, and under each kernel that under the first one."""
+    """Return the ratios of the means of two arms, and of the means of an arm under each kernel and the first one."""
     kernels, means = scored_kernels(metric), pooled_means(metric)
     outside = set(metric.pooled.filter("out_of_envelope").select("arm", "kernel", "reference").iter_rows())
 
@@ -91,7 +91,7 @@ def _ratio_tables(metric: MetricSensitivity, labels: Labels) -> list[Table]:
 
 
 def shown_pairs(metric: MetricSensitivity, reference: str) -> list[tuple[str, str]]:
-    """Return the pairs of compared arms whose ratios are printed, the larger mean of each first."""
+    """Return the pairs of compared arms whose ratios are printed, larger mean first."""
     kernel, means = metric.lead, pooled_means(metric)
     pairs = list(dict.fromkeys(metric.ratios.select("a", "b").iter_rows()))
     found = [larger_first(a, b, means, kernel, reference) for a, b in pairs]
@@ -103,7 +103,7 @@ def shown_pairs(metric: MetricSensitivity, reference: str) -> list[tuple[str, st
 
 
 def larger_first(a: str, b: str, means: Mapping[Cell, float | None], kernel: str, reference: str) -> tuple[str, str]:
-    """Put the arm with the larger mean first, so that the ratio under this kernel is above 1."""
+    """Return both arms with the larger mean first, so that the ratio under this kernel is above 1."""
     one, other = means[a, kernel, reference] or 0.0, means[b, kernel, reference] or 0.0
     return (a, b) if one >= other else (b, a)
 
@@ -114,13 +114,13 @@ def pooled_means(metric: MetricSensitivity) -> dict[Cell, float | None]:
 
 
 def scored_kernels(metric: MetricSensitivity) -> list[str]:
-    """Return the kernels that some arm has a mean under: `raw` has none where a run is not feasible at time 0."""
+    """Return the kernels under which some arm has a mean: `raw` has none if a run is not feasible at time 0."""
     known = metric.pooled.filter(pl.col("score").is_not_null())
     return list(dict.fromkeys(known["kernel"].to_list()))
 
 
 def scale_reports(frame: pl.DataFrame, /) -> list[Table]:
-    """Return the tables of `gapline scale`: a row per score or raw gap that was asked for, a column per kernel."""
+    """Return the tables of `gapline scale`: a row per requested score or raw gap, a column per kernel."""
     return [
         _scale_table(asked, given)
         for given in ("score", "raw gap")
@@ -138,7 +138,7 @@ def _scale_table(asked: pl.DataFrame, given: str) -> Table:
     for kernel in kernels:
         found = [by_place[value, kernel] for value in values]
         columns.append(_raw_cells(found) if of_score else [_score_cell(row) for row in found])
-    # What the cells leave out, each once.
+    # Notes on omitted cells, each printed once.
     noted = asked.filter(pl.col("note").is_not_null())
     kinds = noted.group_by("note", maintain_order=True).agg(pl.col("kernel").unique(maintain_order=True))
     what = "Raw gap by score" if of_score else "Score by raw gap"

@@ -28,8 +28,8 @@ from gapline.scoring.scores import Scores, goal_name
 from gapline.statistics.bootstrap import ArmIntervals
 from gapline.statistics.means import Summary, summarise
 
-# The counts, and how soon a narrow terminal leaves each out: those that are mostly zero first, then other kernels and
-# goals, then runs.
+# The counts with the order in which a narrow terminal drops columns: first those that are mostly zero, then other
+# kernels and goals, then runs.
 _COUNTS = {"runs": 3, "empty": 5, "rejected": 6, "late": 6}
 _OTHER_COLUMNS = 4
 _KERNEL_LATEX = {
@@ -38,7 +38,7 @@ _KERNEL_LATEX = {
 
 
 def kernel_column(name: str, spare: int | None = None) -> Column:
-    """Return the head of a kernel's column, as the paper writes it.
+    """Return the head of a kernel's column, as in the paper.
 
     >>> kernel_column("dimacs:1.1").latex
     'DIMACS 1.1'
@@ -49,12 +49,12 @@ def kernel_column(name: str, spare: int | None = None) -> Column:
 
 
 def reference_heading(name: str, label: ReferenceLabel) -> str:
-    """Return what stands above the rows against one reference: its name in this analysis, and what that amounts to."""
+    """Return the heading of the rows against one reference: its name in this analysis, and its description."""
     return name if name == label.policy else f"{name} ({label.policy})"
 
 
 def digests_note(labels: Mapping[str, ReferenceLabel]) -> str:
-    """Return the digest of every reference of a table, in full."""
+    """Return the full digest of every reference of a table."""
     return f"References {'; '.join(f'{name}: {label.digest}' for name, label in labels.items())}."
 
 
@@ -62,7 +62,7 @@ def arm_parts(
     rows: Sequence[Record], ranked: int, others: int, heading: str | None = None
 ) -> list[tuple[str | None, Sequence[Record]]]:
     """Return the rows of arms in parts: the ranked ones, those that ran other instances, the descriptive ones."""
-    # Without any ranked arm a note says why; a heading for all rows would say nothing.
+    # If no arm is ranked, a note gives the reason; a heading for all rows would be useless.
     first, rest = ranked or others, ranked + others
     found = [(heading, rows[:first]), ("other instances, not ranked", rows[first:rest])]
     found.append(("descriptive, not compared", rows[rest:]))
@@ -70,7 +70,7 @@ def arm_parts(
 
 
 def arm_frame(summary: Summary, order: ArmOrder, intervals: ArmIntervals | None) -> pl.DataFrame:
-    """Return the means of the arms in their order, with rank and tier, and the interval (`low`, `high`) of each."""
+    """Return the means of the arms in their order, with rank, tier and the interval (`low`, `high`) of each."""
     placed = pl.DataFrame(
         [(arm, order.ranks.get(arm), order.tier(arm)) for arm in order.arms],
         schema={"arm": pl.String, "rank": pl.Int64, "tier": pl.Int64},
@@ -93,13 +93,13 @@ def arm_table(
 ) -> Table:
     """Return one row per arm: rank, counts, means (with the interval of the first), final gap, attainment.
 
-    The best of the ranked arms is bold in each column. `kernels` are the columns of means; the CSV has them all.
-    `no_intervals` says why there are none, where somebody looked for them.
+    The best of the ranked arms is bold in each column. `kernels` are the columns of means; the CSV has all kernels.
+    `no_intervals` is the reason if intervals were requested and do not exist.
     """
     frame, kernels = arm_frame(summary, order, intervals), tuple(kernels or summary.kernels)
     columns = _mean_fields(summary, kernels, order)
     if intervals is not None:
-        # Right after the mean of the first kernel, which it is the interval of.
+        # Directly after the mean of the first kernel, to which the interval belongs.
         head = Column(f"{intervals.level:.0%} interval", spare=1)
         columns.insert(len(_COUNTS) + 1, Field(head, lambda row: interval(row["low"], row["high"])))
     columns = [
@@ -115,13 +115,13 @@ def arm_table(
 
 
 def _printed(summary: Summary, frame: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of means; numbers of the user's own are written already, alike in a column."""
+    """Return the rows of means, with user-defined statistics already formatted by column."""
     own = (pl.Series(name, plain_numbers(frame[name].to_list()), dtype=pl.String) for name in summary.statistics)
     return frame.with_columns(*own).to_dicts()
 
 
 def _mean_fields(summary: Summary, kernels: Sequence[str], order: ArmOrder | None = None) -> list[Field]:
-    """Return counts, means, final gap and attainment; where there is an order, the best compared arm is bold."""
+    """Return counts, means, final gap and attainment; with an order, the best compared arm is bold."""
     outside = () if order is None else order.outside
 
     def may(row: Record) -> bool:
@@ -135,7 +135,7 @@ def _mean_fields(summary: Summary, kernels: Sequence[str], order: ArmOrder | Non
     for kernel in kernels:
         head = kernel_column(kernel, 0 if kernel == kernels[0] else _OTHER_COLUMNS)
         found.append(field(head, kernel, number, may=None if kernel in outside else may))
-    # Nobody says whether more of a number of the user's own is better: nothing is bold.
+    # It is unknown whether larger or smaller is better for a user-defined statistic: nothing is bold.
     found += [field(Column(name, spare=2), name) for name in summary.statistics]
     found.append(field(Column("final gap", "Final gap", spare=2), "final_gap", percent, may=is_full))
     for goal in summary.goals:
@@ -145,7 +145,7 @@ def _mean_fields(summary: Summary, kernels: Sequence[str], order: ArmOrder | Non
 
 
 def group_table(summary: Summary, /) -> Table:
-    """Return one row per group of a summary that is by something else than the arm: no ranks, nothing bold."""
+    """Return one row per group of a summary that is not by arm: no ranks, nothing bold."""
     rows = sorted(_printed(summary, summary.frame), key=lambda row: _group_key(row, summary))
     columns = [*(field(Column(name, text=True), name) for name in summary.by), *_mean_fields(summary, summary.kernels)]
     caption = f"{summary.statistic.capitalize()} scores, smaller is better"
@@ -155,7 +155,7 @@ def group_table(summary: Summary, /) -> Table:
 
 def _group_key(row: dict[str, Any], summary: Summary) -> tuple[object, ...]:
     value = row[summary.kernels[0]]
-    # Groups without a mean come last; None does not compare with a number.
+    # Groups without a mean come last; None cannot be compared with a number.
     return (value is None, 0.0 if value is None else value, *(str(row[name]) for name in summary.by))
 
 
@@ -167,14 +167,14 @@ def score_table(
     intervals: ArmIntervals | None = None,
     no_intervals: str | None = None,
 ) -> Table:
-    """Return one reading: the arms, best first, or the groups that were asked for."""
+    """Return one reading: the arms, best first, or the requested groups."""
     if summary.by != ("arm",):
         return group_table(summary)
     return arm_table(summary, order_arms(summary, alarms=alarms), intervals=intervals, no_intervals=no_intervals)
 
 
 def panel_table(scores: Scores, order: ArmOrder, /) -> Table:
-    """Return the mean of the declared kernel for every panel and arm, the empty count beside each mean that has any."""
+    """Return the mean of the declared kernel for every panel and arm, followed by the count of empty runs, if any."""
     kernel = scores.kernels[0]
     summary = summarise(scores, by=["panel", "arm"], weighting="instance")
     known = {(row["panel"], row["arm"]): row for row in summary.frame.iter_rows(named=True)}
@@ -202,7 +202,7 @@ def panel_table(scores: Scores, order: ArmOrder, /) -> Table:
 def score_document(
     scores: Scores, summary: Summary, /, *, per_run: bool, order: ArmOrder | None = None
 ) -> dict[str, Any]:
-    """Return one reading for JSON; with an `order`, each arm has its tier and its rank (null where it has none)."""
+    """Return one reading for JSON; with an `order`, each arm has its tier and its rank (null without one)."""
     document: dict[str, Any] = {
         **summary.reading.document(),
         "statistic": summary.statistic,
@@ -227,7 +227,7 @@ def _arm_document(row: dict[str, Any], summary: Summary, order: ArmOrder | None)
 
 
 def _scores_document(row: dict[str, Any], kernels: Sequence[str], statistics: Sequence[str]) -> dict[str, Any]:
-    """Return the scores, the user's own numbers where there are any, and the final gap."""
+    """Return the scores, user-defined statistics if there are any, and the final gap."""
     scores = {kernel: number_or_overflow(row[kernel]) for kernel in kernels}
     own = {"statistics": {name: row[name] for name in statistics}} if statistics else {}
     return {"scores": scores, **own, "final_gap": number_or_overflow(row["final_gap"])}

@@ -8,12 +8,12 @@ from gapline.report.table import Column, Field, Record, Table, field, field_tabl
 from gapline.report.tables.contrasts import by_declaration, outcomes
 from gapline.study.analyse import Analysis
 
-# What is measured in time to the goal; the other columns are areas, averages and final gaps.
+# The measures of time to a goal; the other columns are areas, averages and final gaps.
 _TIMES = ("arm", "goal", "success_rate", "ert", "geometric_mean", "target_ecdf", "fastest", "solved")
 
 
 def neighbour_tables(analysis: Analysis, /) -> list[Table]:
-    """Return every table of the classical measures that this study has, in the order of the questions."""
+    """Return the tables of the classical measures that exist for this study, in the order of the questions."""
     study, frame, averages = analysis.study, analysis.neighbours, analysis.averages
     declared = sentence(study.reading.line())
     times = [name for name in frame.columns if name in _TIMES or name.startswith("par")]
@@ -42,7 +42,7 @@ def neighbour_tables(analysis: Analysis, /) -> list[Table]:
 
 
 def rank_table(ranks: MeanRanks, /) -> Table:
-    """Return mean and median ranks, the verdict of the tests below."""
+    """Return mean and median ranks, with the result of the tests as notes."""
     columns = [
         *fields("arm", text=True),
         *fields("mean rank", form=lambda value: number(value, digits=3)),
@@ -69,7 +69,7 @@ def rating_table(ratings: Ratings, /) -> Table:
 
 
 def pair_table(pairs: NeighbourPairs, /) -> Table:
-    """Return the pairs, declared contrasts first; an exploratory p-value stands in brackets."""
+    """Return the pairs, declared contrasts first; an exploratory p-value is in brackets."""
     columns = [
         *fields("a", "b", text=True),
         *fields("instances", form=count, plain=True),
@@ -81,7 +81,7 @@ def pair_table(pairs: NeighbourPairs, /) -> Table:
         field(Column("|area|"), "absolute_area", number),
         Field(Column("a ahead"), lambda row: percent(row["ahead"], digits=1)),
     ]
-    # A column of notes says something only where there is one.
+    # A column of notes is only useful if there is a note.
     if any(pairs.frame["reason"]):
         columns.append(Field(Column("note", text=True), lambda row: row["reason"] or ""))
     notes = (

@@ -1,4 +1,4 @@
-"""A replication in tables: differences there and here, how the means moved, and what was not alike."""
+"""Tables of a replication: differences there and here, shifts of the means, and different conditions."""
 
 from itertools import groupby
 from typing import get_args
@@ -15,7 +15,7 @@ _MEASURED = tuple(Measured.__struct_fields__)
 
 
 def conclusion_table(found: Replicated, /) -> Table:
-    """Return each pair of arms twice, there and here; bold where the interval excludes 0."""
+    """Return each pair of arms twice, there and here; bold if the interval excludes 0."""
     rows = [row for one in found.conclusions for row in _conclusion_rows(one)]
     schema = _schema(Conclusion) | {"agreement": pl.String()} | _schema(Measured, "_old") | _schema(Measured, "_new")
     frame = [
@@ -45,14 +45,14 @@ def conclusion_table(found: Replicated, /) -> Table:
 
 
 def _schema(kind: type[msgspec.Struct], side: str = "") -> dict[str, pl.DataType]:
-    """Return the columns of what has these fields, but for enumerations and what has fields itself."""
+    """Return the columns for the plain fields of a struct, without enumerations and nested structs."""
     columns = {int: pl.Int64(), float: pl.Float64(), str: pl.String(), bool: pl.Boolean()}
     types = ((field.name, {field.type, *get_args(field.type)}) for field in msgspec.structs.fields(kind))
     return {f"{name}{side}": columns[one] for name, some in types for one in some if one in columns}
 
 
 def _conclusion_rows(one: Conclusion) -> list[list[Text | str]]:
-    # A mark and no word: where it is narrow, a long name is shortened in its middle.
+    # A mark instead of a word: a narrow terminal shortens long names in the middle.
     labels = (f"{one.a} − {one.b}{'' if one.declared else ' †'}", one.agreement.value)
     return [
         [label, where, Text(signed(side.difference), side.told_apart), interval(side.low, side.high)]
@@ -61,12 +61,12 @@ def _conclusion_rows(one: Conclusion) -> list[list[Text | str]]:
 
 
 def shift_table(found: Replicated, /) -> Table:
-    """Return how the mean of each arm moved, over all panels and in each; bold where that is shown."""
+    """Return the shift of each arm's mean, over all panels and in each; bold if it is significant."""
     frame = pl.DataFrame(list(map(msgspec.structs.asdict, found.shifts)), schema=_schema(Shift))
     parts = []
     for arm, shifts in groupby(found.shifts, key=lambda one: one.arm):
         several = list(shifts)
-        # One panel is all there is: its row would repeat the other.
+        # With a single panel, its row would repeat the total.
         shown = several[:1] if len(several) == 2 else several
         parts.append(part(arm, [_shift_row(one) for one in shown]))
     return Table(
@@ -102,8 +102,8 @@ def _shift_row(one: Shift) -> list[Text | str]:
 
 
 def condition_table(found: Replicated, /, *, alike: bool = True) -> Table:
-    """Return under what was measured there and here, what differs first; without `alike` not what is the same."""
-    # How many runs were disturbed is worth a line whatever it is.
+    """Return the conditions there and here, different ones first; without `alike`, identical ones are left out."""
+    # The number of disturbed runs is always shown.
     chosen = [one for one in found.conditions if one.differs or (one.what == DISTURBED and not alike)]
     other = [one for one in found.conditions if one.old and one.new and one not in chosen]
     unknown = [one for one in found.conditions if not (one.old and one.new)]

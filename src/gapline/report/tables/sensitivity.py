@@ -1,4 +1,4 @@
-"""Tables of what other kernels, references, horizons, cutoffs, transforms and thresholds would change."""
+"""Tables of the effect of other kernels, references, horizons, cutoffs, transforms and thresholds."""
 
 from collections.abc import Collection, Sequence
 from functools import partial
@@ -20,7 +20,7 @@ _MOST_CUTOFF_SWAPS = 6
 def pooled_table(analysis: Analysis, /, *, over: str | None = None) -> Table:
     """Return the pooled means of every kernel, a part per reference; the best of the ranked arms in bold.
 
-    `over` says which runs these are, in other words than those of the analysis.
+    `over` describes the runs, if not as in the analysis.
     """
     metric, labels = analysis.metrics, analysis.labels
     empties = dict(analysis.health.frame.select("arm", "empty").iter_rows())
@@ -31,11 +31,11 @@ def pooled_table(analysis: Analysis, /, *, over: str | None = None) -> Table:
     for name, label in labels.items():
         mine = pooled.filter(pl.col("reference") == name)
         known = {(row["arm"], row["kernel"]): row for row in mine.iter_rows(named=True)}
-        # Sorted by the first kernel in every part, so that a reader sees a reversal as numbers out of order.
+        # Sorted by the first kernel in every part: a reversal is visible as numbers out of order.
         first = mine.filter(pl.col("kernel") == kernels[0]).sort("score", "arm", nulls_last=True)
         ranked = [arm for arm in first["arm"] if arm in metric.ranked]
         rest = sorted((tier, arm) for arm, tier in first.select("arm", "tier").iter_rows() if arm not in ranked)
-        # One ranked arm below the reference is enough: then the kernel orders none.
+        # One ranked arm below the reference is enough: then the kernel ranks none.
         outside = {kernel for kernel in kernels if any(known[arm, kernel]["out_of_envelope"] for arm in ranked)}
         rows = [
             {"arm": arm, "empty": empties[arm], "competes": arm in ranked, "outside": outside}
@@ -80,7 +80,7 @@ def reversal_table(analysis: Analysis, /) -> Table:
 
 
 def reference_table(analysis: Analysis, /) -> Table | None:
-    """Return what another reference does to the pooled scores; None where there is one reference alone."""
+    """Return the effect of another reference on the pooled scores; None if there is only one reference."""
     references = analysis.references
     if references is None:
         return None
@@ -94,7 +94,7 @@ def reference_table(analysis: Analysis, /) -> Table | None:
 
 
 def robustness_table(analysis: Analysis, /) -> Table:
-    """Return how far each contrast depends on the choices."""
+    """Return how much each contrast depends on the choices."""
     robustness = analysis.robustness
     rows = [(r["a"], r["b"], r["text"], percent(r["share"], digits=0)) for r in robustness.summary.to_dicts()]
     notes = [f"one choice at a time is varied from: {analysis.study.reading.line()}"]
@@ -103,7 +103,7 @@ def robustness_table(analysis: Analysis, /) -> Table:
 
 
 def swap_table(analysis: Analysis, /) -> Table | None:
-    """Return the first horizons at which two arms swap; None where no two do."""
+    """Return the first horizons at which two arms swap; None if no two do."""
     sweep = analysis.horizon
     shown = [(a, b, swap) for (a, b), found in sweep.swaps.items() for swap in found[:_MOST_SWAPS]]
     if not shown:
@@ -126,7 +126,7 @@ _KIND_WORDS = {
 
 
 def cutoff_table(analysis: Analysis, /) -> Table:
-    """Return the pooled scores, arms × cutoffs, a part per kind of weight, beside those under the declared weight."""
+    """Return the pooled scores, arms × cutoffs, a part per kind of weight, next to those under the declared weight."""
     found, reading = analysis.cutoffs, analysis.study.reading
     unit, ranked = reading.time_unit, str(reading.instance_set)
     scores = {tuple(key): score for *key, score in found.scores.select("kind", "cutoff", "arm", "score").iter_rows()}
@@ -156,7 +156,7 @@ def _is_compared(arms: Collection[str], row: Record) -> bool:
 
 
 def _kind_note(found: CutoffSweep, kind: str, unit: str) -> str:
-    """Say which pairs change order over the cutoff: exactly where all horizons are one, else on the grid."""
+    """Return a note on the pairs that change order over the cutoff: exact for a common horizon, else on the grid."""
     if found.swaps is None:
         rows = found.flips.filter(pl.col("kind") == kind)
         at = [f"{a} and {b} at {cutoff:g} {unit}" for _, cutoff, a, b in rows.iter_rows()]
@@ -177,7 +177,7 @@ def _first(words: list[str]) -> str:
 
 
 def transform_table(analysis: Analysis, /) -> Table | None:
-    """Return the pooled means under each transform, the declared one first, and which orderings it reverses."""
+    """Return the pooled means under each transform, the declared one first, and the orderings that it reverses."""
     found, against = analysis.transforms, analysis.study.references[0].label
     if found is None:
         return None
@@ -211,7 +211,7 @@ def _reversal(found: TransformReversal) -> str:
 
 
 def pairs_table(analysis: Analysis, /) -> Table:
-    """Return the pairs of arms with similar scores that end elsewhere, in the paper's layout, nearest scores first."""
+    """Return the pairs of arms with similar scores but different ends, in the paper's layout, closest scores first."""
     found, descriptive = analysis.complementarity, analysis.study.tier_two
     goal = goal_words(found.goal)
 
@@ -245,7 +245,7 @@ def grid_table(analysis: Analysis, /) -> Table:
     found, against = analysis.complementarity, analysis.study.folded.label
     grid = found.grid
     thresholds = grid["min_attainment"].unique().sort().to_list()
-    # Each threshold is halved, kept and doubled: the one in the middle is the rule of the report.
+    # Each threshold is halved, kept and doubled: the middle one is that of the report.
     middle = [sorted(grid[name].unique())[1] for name in ("max_score", "min_final", "min_attainment")]
     heads = {f"{100 * least:g} points": least for least in thresholds}
     blocks: dict[float, list[Record]] = {}

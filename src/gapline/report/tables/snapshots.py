@@ -1,4 +1,4 @@
-"""The values of snapshots: as they are, as they changed, and where each comes from."""
+"""The values of snapshots: their current state, their changes, and their sources."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -12,7 +12,7 @@ _SOURCE = [Column(name, text=True, spare=1 + place) for place, name in enumerate
 
 
 def value_table(values: Mapping[str, Reference], /) -> Table:
-    """Return the value of every instance, to its last digit, and who says so."""
+    """Return the value of every instance, to its last digit, with its source."""
     written = _exact([entry.value for entry in values.values()])
     rows = [
         (instance, value, "yes" if entry.certified else "no", entry.source)
@@ -22,7 +22,7 @@ def value_table(values: Mapping[str, Reference], /) -> Table:
 
 
 def difference_table(classes: Mapping[str, Sequence[Difference]], /) -> Table:
-    """Return what changed between two snapshots, a part per kind of change."""
+    """Return the changes between two snapshots, a part per kind of change."""
     written = _exact([value for found in classes.values() for one in found for value in (one.old, one.new)])
     groups: list[_Group] = []
     for kind, found in classes.items():
@@ -34,7 +34,7 @@ def difference_table(classes: Mapping[str, Sequence[Difference]], /) -> Table:
 
 
 def _change(kind: str, one: Difference) -> tuple[str, str]:
-    """Return which side is certified, and where the new value comes from."""
+    """Return which side is certified, and the source of the new value."""
     who = " and ".join(name for name in ("old", "new") if getattr(one, f"{name}_certified"))
     if kind != "instance_changed":
         return who, one.new_source or ""
@@ -45,7 +45,7 @@ def _change(kind: str, one: Difference) -> tuple[str, str]:
 
 
 def step_table(steps: Mapping[str, Sequence[Step]], store: str | None, /) -> Table:
-    """Return how the value of each instance came to be, newest first; commits of a store below the snapshots."""
+    """Return the history of each instance's value, newest first; commits of a store below the snapshots."""
     kinds = [
         (heading, instance, [step for step in mine if (step.commit is None) == (heading == instance)])
         for instance, mine in steps.items()
@@ -63,7 +63,7 @@ def _step(step: Step) -> tuple[str, ...]:
     return ((step.as_of or "undated")[:19], step.change, where, "yes" if step.certified else "no", step.source or "")
 
 
-# A heading, what the CSV has in its first column, and the rows.
+# A heading, the entry in the first column of the CSV, and the rows.
 _Group = tuple[str, str, Sequence[tuple[str, ...]]]
 
 

@@ -1,1 +1,1 @@
-"""The four ways a table is written: terminal, Markdown, LaTeX, CSV."""
+"""The writers of tables: terminal, Markdown, LaTeX, CSV."""

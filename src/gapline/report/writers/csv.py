@@ -1,17 +1,17 @@
-"""The numbers behind a table in full, as CSV that people open in a spreadsheet."""
+"""All numbers of a table as CSV that is safe to open in a spreadsheet."""
 
 import io
 from collections.abc import Iterable, Iterator
 
 import polars as pl
 
-# Excel and others run a cell that begins so, quoted or not; a plain number with its sign is none.
+# Excel and others execute a cell that begins like this, quoted or not; a signed number is harmless.
 _FORMULA = r"^[=+\-@\t\r\n]"
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?%?$"
 
 
 def to_csv(frame: pl.DataFrame) -> bytes:
-    """Return the numbers in full; text is quoted, and what a spreadsheet would run as a formula gets an apostrophe.
+    """Return all numbers; text is quoted, and an apostrophe precedes text that a spreadsheet would run as a formula.
 
     >>> to_csv(pl.DataFrame({"arm": ["=1+1", "-0.5", "a"], "score": [-0.5, 0.25, 1.0]})).decode().split()
     ['"arm","score"', '"\\'=1+1",-0.5', '"-0.5",0.25', '"a",1.0']
@@ -20,7 +20,7 @@ def to_csv(frame: pl.DataFrame) -> bytes:
 
 
 def csv_pieces(frames: Iterable[pl.DataFrame]) -> Iterator[bytes]:
-    """Yield the same of a table that comes in pieces, which have the same columns.
+    """Yield the same for a table in parts, which have the same columns.
 
     >>> b"".join(csv_pieces(pl.DataFrame({"x": [x]}) for x in (1, 2))).decode().split()
     ['"x"', '1', '2']

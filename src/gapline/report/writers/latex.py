@@ -1,4 +1,4 @@
-"""Tables and texts for LaTeX: long tables continue over pages, wide ones are turned or split."""
+"""Tables and texts for LaTeX: long tables continue over pages, wide ones are transposed or split."""
 
 import math
 import re
@@ -12,16 +12,16 @@ from gapline.report.table import Column, Table, Text, one_part
 from gapline.report.writers.latex_text import BREAK, caption_macros, caption_name, comment, escape, number_cell
 from gapline.text import printable
 
-# Points that a table may have: the text width of article at 10 pt is 345, and 2 % are for rounding.
+# The most points for a table: the text width of article at 10 pt is 345, minus 2 % for rounding.
 TEXT_WIDTH = 338.0
-# A column of words is not made narrower than these, in points, as long as there is another way.
+# Least widths of a column of words in points: the wanted one, and one to fall below only if nothing else fits.
 WANTED, LEAST = 110.0, 62.0
-# Heads are broken into lines of at least so many points.
+# Heads are broken into lines of at least this width in points.
 HEAD = 42.0
-# Exchanging rows and columns helps a table with few rows.
+# A table is only transposed if it has at most this many rows.
 MOST_TURNED = 12
 
-# Widths of the roman letters at 10 pt in hundredths of a point; bold ones and small sizes are relatively wider.
+# Widths of the roman letters at 10 pt in hundredths of a point; bold and small letters are relatively wider.
 _WIDTHS = {
     letter: width
     for width, letters in {
@@ -34,12 +34,12 @@ _WIDTHS = {
     for letter in letters
 }  # fmt: skip
 _BOLD = 1.16
-# Anything else that is set: accented letters, Greek, signs; what cannot be set is written [U+1F600].
+# Other characters: accented letters, Greek, signs; characters without a glyph are written [U+1F600].
 _OTHER, _NUMBERED = 905, 5600
 
 
 class Size(NamedTuple):
-    """A size of type: its command, its points, how much wider its letters are for their size, the space of columns."""
+    """A font size: its command, its points, its relative width of letters, and the space between columns."""
 
     command: str
     points: float
@@ -55,7 +55,7 @@ SIZES = (
 
 
 class Fitted(NamedTuple):
-    """A table as it is set: the widths of its columns in points, the lines of its heads, the columns of each piece."""
+    """The layout of a table: the widths of its columns in points, the lines of its heads, the columns of each piece."""
 
     table: Table
     size: Size
@@ -65,10 +65,10 @@ class Fitted(NamedTuple):
 
     @classmethod
     def natural(cls, table: Table, size: Size) -> "Fitted":
-        """Return the table in one piece, its columns as wide as their cells and heads ask for."""
+        """Return the layout in one piece, with columns as wide as their cells and heads need."""
         widths, heads = [], []
         for k, column in enumerate(table.columns):
-            # The sign of a number is longer than the hyphen that it is written with.
+            # The sign of a number is longer than the hyphen in its text.
             cells = [(c.text if column.text else c.text.replace("-", "−"), c.bold) for c in (r[k] for r in table.rows)]
             widest = max((measure(text, size, bold=bold) for text, bold in cells), default=0.0)
             heads.append(head_lines(column, max(widest, HEAD), size))
@@ -77,7 +77,7 @@ class Fitted(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """The points between two columns."""
+        """The space between two columns in points."""
         return 2 * self.size.space
 
     @property
@@ -86,11 +86,11 @@ class Fitted(NamedTuple):
         return [k for k, column in enumerate(self.table.columns) if column.text]
 
     def width(self, piece: Sequence[int]) -> float:
-        """Return the points from the first to the last column of a piece."""
+        """Return the width of a piece in points, from its first to its last column."""
         return sum(self.widths[k] for k in piece) + self.gap * (len(piece) - 1)
 
     def shared(self, least: float, pieces: Sequence[Sequence[int]] | None = None) -> "Fitted | None":
-        """Return it with columns of words that share what the numbers leave, if none of them gets less than `least`."""
+        """Return the layout with columns of words in the space left by numbers; None if one gets less than `least`."""
         cut = tuple(map(tuple, pieces or self.pieces))
         wanted = [self.widths[k] for k in self.words]
         shares = _shared(wanted, TEXT_WIDTH - max(map(self.width, cut)) + sum(wanted), least)
@@ -101,25 +101,25 @@ class Fitted(NamedTuple):
         return self._replace(widths=widths, pieces=cut)
 
     def split(self) -> "Fitted":
-        """Return it in few pieces, alike in width; each begins with the words and what is before them."""
+        """Return the layout in few pieces of similar width; each begins with the words and what is before them."""
         first = self.words[0] if self.words else 0
         keys = [k for k in range(len(self.widths)) if k in self.words or k < first]
         others = [k for k in range(len(self.widths)) if k not in keys]
         sums = np.cumsum([0.0, *(self.widths[k] + self.gap for k in others)])
-        # Cut where that makes pieces of about the same width.
+        # Cut into pieces of about the same width.
         for count in range(1, len(others) + 1):
             nearest = np.abs(sums[:, None] - np.linspace(0.0, sums[-1], count + 1)).argmin(axis=0)
             pieces = [[*keys, *others[low:high]] for low, high in pairwise(np.unique(nearest).tolist())]
             if (found := self.shared(LEAST, pieces)) is not None:
                 return found
-        # Even one number beside the words is too wide: these get what is left.
+        # Even one number next to the words is too wide: the words get the rest.
         pieces = [[*keys, k] for k in others] or [keys]
         room = TEXT_WIDTH - max(map(self.width, pieces)) + sum(self.widths[k] for k in self.words)
         return self.shared(0.999 * room / max(1, len(self.words)), pieces) or self
 
 
 def measure(text: str, size: Size, *, bold: bool = False) -> float:
-    """Return how wide a text is set, in points.
+    """Return the width of a text in points.
 
     >>> round(measure("score", SIZES[0]), 1)
     20.3
@@ -136,7 +136,7 @@ def _other(letter: str) -> float:
 
 
 def fit(table: Table, /) -> Fitted:
-    """Choose the first way in which the table is not wider than the text."""
+    """Return the first layout in which the table is not wider than the text."""
     natural = [Fitted.natural(table, size) for size in SIZES]
     exchanged = _turned(table)
     turned = [] if exchanged is None else [Fitted.natural(exchanged, size) for size in SIZES]
@@ -156,12 +156,12 @@ def fit(table: Table, /) -> Fitted:
 
 
 def broken(text: str, width: float, size: Size, *, bold: bool = False) -> str:
-    """Return a text for a box of some width: breakable after marks, and inside of words that are wider than the box."""
+    """Return a text for a box of some width: breakable after marks, and inside words that are wider than the box."""
     return BREAK.join(escape(piece) for piece in _breaks(printable(text), width, size, bold=bold))
 
 
 def _breaks(text: str, width: float, size: Size, *, bold: bool = False) -> list[str]:
-    """Cut a text where it may be broken."""
+    """Split a text at its possible breaks."""
     pieces: list[str] = []
     for word in re.findall(r"[^\s_/.:,;=-]+[_/.:,;=-]*\s*|[_/.:,;=-]+\s*|\s+", text):
         rest = word
@@ -177,7 +177,7 @@ def _shared(wanted: Sequence[float], room: float, least: float) -> list[float] |
     """Share room between columns: none gets more than it wants, none less than `least` unless it wants less."""
     if sum(min(want, least) for want in wanted) > room:
         return None
-    # The largest share for which the sum fits, by halving: below it, narrow columns have all that they want.
+    # Find the largest share for which the sum fits by bisection: narrower columns get all that they want.
     low, high = 0.0, max(wanted, default=0.0)
     for _ in range(40):
         middle = (low + high) / 2
@@ -186,7 +186,7 @@ def _shared(wanted: Sequence[float], room: float, least: float) -> list[float] |
 
 
 def head_lines(column: Column, width: float, size: Size) -> tuple[str, ...]:
-    """Return the lines of a column's head as LaTeX, broken where that makes it no wider than `width`."""
+    """Return the lines of a column's head as LaTeX, broken where that keeps it within `width`."""
     if column.latex is not None and re.search(r"[\\$]", column.latex):
         return (column.latex,)
     text = printable(column.head if column.latex is None else column.latex)
@@ -200,12 +200,12 @@ def head_lines(column: Column, width: float, size: Size) -> tuple[str, ...]:
 
 
 def _head_width(line: str, size: Size) -> float:
-    # A command is a letter, its braces and marks are none.
+    # Count a command as one letter, and its braces and marks as nothing.
     return measure(re.sub(r"[{}$_^]", "", re.sub(r"\\(?:math|text)?[A-Za-z]+|\\.", "M", line)), size)
 
 
 def _turned(table: Table) -> Table | None:
-    """Return the table with rows and columns exchanged, where that is the same table: one block under one name each."""
+    """Return the transposed table, if it allows it: one block of numbers under one column of names."""
     rows, columns = table.rows, table.columns
     one_name = bool(columns) and columns[0].text and not any(column.text for column in columns[1:])
     if not one_name or len(table.parts) != 1 or not 0 < len(rows) <= min(MOST_TURNED, len(columns) - 2):
@@ -216,7 +216,7 @@ def _turned(table: Table) -> Table | None:
 
 
 def lines_of(fitted: Fitted, most: int) -> int:
-    """Return the lines of all rows in all pieces, or more than `most` as soon as that is certain."""
+    """Return the lines of all rows in all pieces, or more than `most` once that is certain."""
     table, size = fitted.table, fitted.size
     lines = 0
     for row in table.rows:
@@ -224,7 +224,7 @@ def lines_of(fitted: Fitted, most: int) -> int:
             measure(cell.text, size, bold=cell.bold) / max(1.0, width)
             for cell, width in zip(row, fitted.widths, strict=True)
         ]
-        # Broken lines are not full.
+        # Broken lines are not completely filled.
         deepest = max(1 if share <= 1.001 else math.ceil(1.1 * share) for share in shares)
         lines += deepest * len(fitted.pieces)
         if lines > most:
@@ -232,16 +232,16 @@ def lines_of(fitted: Fitted, most: int) -> int:
     return lines + (len(table.parts) + max(map(len, fitted.heads), default=1)) * len(fitted.pieces)
 
 
-# Lines of a page that a floating table may take, its caption among them; longer ones go on over pages.
+# The most lines of a floating table on a page, including its caption; longer ones continue over pages.
 MOST_LINES = 42
-# Of two columns of text, one holds a table of so many points.
+# In points: a table up to this width fits one column of a two-column text.
 ONE_COLUMN = 240.0
-# Rows that longtable sets at once: columns are as wide on each page as in all of these.
+# Rows that longtable sets at once: columns have the same width on all pages of these rows.
 CHUNK = 2000
 
 
 def to_latex(table: Table, head: Sequence[str] = ()) -> str:
-    """Return a table in booktabs style; its caption is a macro, which a paper may define otherwise before."""
+    """Return a table in booktabs style; its caption is a macro, which a paper may define first."""
     fitted, label = fit(table), table.name
     macro = caption_name("table", label)
     caption = table_caption(table)
@@ -259,8 +259,8 @@ def table_caption(table: Table) -> str:
 
 
 def _floating(fitted: Fitted, macro: str, label: str) -> list[str]:
-    """Return a float, all pieces below each other under one caption."""
-    # Across both columns of a paper that has two, which is the same in one that has one.
+    """Return a float with all pieces below each other under one caption."""
+    # Across both columns of a two-column paper, which changes nothing in a one-column paper.
     float_ = "table" if max(map(fitted.width, fitted.pieces)) <= ONE_COLUMN else "table*"
     out = [f"\\begin{{{float_}}}[htbp]\n  \\centering\n  {_type(fitted)}\n"]
     out.append(f"  \\caption{{\\{macro}}}\n  \\label{{tab:{label}}}\n")
@@ -273,7 +273,7 @@ def _floating(fitted: Fitted, macro: str, label: str) -> list[str]:
 
 
 def _long(fitted: Fitted, macro: str, label: str) -> list[str]:
-    """Return a table that goes on over pages, each piece by itself under the same number."""
+    """Return a table that continues over pages, each piece separately under the same number."""
     out = [f"\\begingroup\n{_type(fitted)}\n\\setlength{{\\LTcapwidth}}{{\\textwidth}}"]
     out.append(f"\\setcounter{{LTchunksize}}{{{CHUNK}}}\n")
     for number, piece in enumerate(fitted.pieces):
@@ -299,7 +299,7 @@ def _sides(fitted: Fitted, piece: Sequence[int]) -> str:
 
 
 def _heads(fitted: Fitted, piece: Sequence[int], *, boxed: bool = False) -> list[str]:
-    """Return the rows of the heads, which end on the same line; boxes give their columns the width of all pages."""
+    """Return the rows of the heads, aligned at the bottom; boxes give their columns the same width on all pages."""
     deepest = max(len(fitted.heads[k]) for k in piece)
     stacked = [("",) * (deepest - len(fitted.heads[k])) + fitted.heads[k] for k in piece]
     lines = [list(line) for line in zip(*stacked, strict=True)]
@@ -331,7 +331,7 @@ def _heading(fitted: Fitted, piece: Sequence[int], heading: str) -> str:
 def _cell(fitted: Fitted, cell: Text, k: int) -> str:
     column, width = fitted.table.columns[k], fitted.widths[k]
     text = escape(cell.text) if column.text else number_cell(cell.text)
-    # Only a cell that is too long is set in a box: the others cost LaTeX nothing.
+    # Only a cell that is too long needs a box: the others cost LaTeX nothing.
     if column.text and measure(cell.text, fitted.size, bold=cell.bold) > width + 0.01:
         inside = broken(cell.text, width, fitted.size, bold=cell.bold)
         strong = "\\bfseries " if cell.bold else ""

@@ -1,4 +1,4 @@
-"""Text for LaTeX: escaped words, numbers as math, macros named after arm and statistic."""
+"""Text for LaTeX: escaped text, numbers as math, macros named after arm and statistic."""
 
 import hashlib
 import re
@@ -15,12 +15,12 @@ def _greek(letter: str) -> str:
     return name.capitalize() if letter.isupper() else name
 
 
-# What stands for a letter that LaTeX would obey, or that text does not have; the page writes its tables by it too.
+# Replacements for characters that LaTeX interprets, or that text fonts lack; the page uses them for its tables too.
 SPECIAL = {
     "\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
     **{letter: f"\\{letter}" for letter in "{}$&#%_"},
-    # In braces, so that two of them do not join into another quote; by number, since babel may take the double one.
+    # In braces, so that two of them do not join into another quote; by number, since babel may redefine the double one.
     '"': r"\symbol{34}", "'": "{'}", "`": "{`}",
     # Brackets in braces: `\\[` and `\item[` would read them as an argument.
     "[": "{[}", "]": "{]}", "*": "{*}",
@@ -30,25 +30,25 @@ SPECIAL = {
         ("times", "cdot", "le", "ge", "ne", "approx", "pm", "infty", "to", "leftarrow", "in", "surd", "sum"),
         strict=True,
     )},
-    # The Greek letters that Latin ones do not look like, named by Unicode as TeX does.
+    # The Greek letters without a Latin lookalike, named by Unicode as in TeX.
     **{letter: f"$\\{_greek(letter)}$" for letter in "ΓΔΘΛΞΠΣΦΨΩαβγδζηθικλμνξπρστχψω"},
     "ϱ": r"$\varrho$", "ε": r"$\varepsilon$", "φ": r"$\varphi$", "ϑ": r"$\vartheta$", "µ": r"$\mu$",
     **{letter: f"$^{{{plain}}}$" for letter, plain in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True)},
     **{letter: f"$_{{{plain}}}$" for letter, plain in zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True)},
 }  # fmt: skip
-# A word that no line holds may be broken: after marks, and wherever twelve letters came without one.
+# A word longer than a line may be broken: after marks, and after twelve letters without one.
 _LONG, _PIECE = re.compile(r"\S{25,}"), re.compile(r"[^\s_/.:,;=-]{1,12}[_/.:,;=-]*|[_/.:,;=-]+|\s+")
 BREAK = "\\allowbreak{}"
-# In a column of numbers: a sign is math, so is a power of ten.
+# In a column of numbers, signs and powers of ten are math.
 _SIGN, _POWER = re.compile(r"(?<![\w)])-(?=[\d.])"), re.compile(r"(-?[\d.]+)e([+-]\d+)")
-# Most cells of a long table: nothing in them needs a look at every letter.
+# Most cells of a long table contain nothing to escape.
 _PLAIN = re.compile("[A-Za-z0-9 .,:;()+/=?!-]*")
-# Latin letters that the T1 fonts have.
+# Latin letters in the T1 fonts.
 _LATIN = frozenset(map(chr, range(0xC0, 0x180))) - frozenset("ĦħĸĿŀŉŦŧſ")
 
 
 def escape(text: object) -> str:
-    r"""Return text that compiles under pdflatex and reads as it stands; a letter it cannot set is named by its number.
+    r"""Return text that compiles under pdflatex and reads the same; a character without a glyph is named by its number.
 
     >>> print(escape("a_b & 50% of {x}\\"), escape("中"))
     a\_b \& 50\% of \{x\}\textbackslash{} {[}U+4E2D{]}
@@ -84,12 +84,12 @@ def number_cell(text: str) -> str:
     if power := _POWER.fullmatch(text):
         times = "" if power[1] == "1" else f"{power[1]}\\times"
         return f"${times}10^{{{int(power[2])}}}$"
-    # In text a hyphen is shorter than a minus sign, and columns of numbers would not line up.
+    # In text a hyphen is shorter than a minus sign, and columns of numbers would not be aligned.
     return escape(_SIGN.sub("−", text))
 
 
 def comment(lines: Iterable[str]) -> str:
-    """Return lines as LaTeX comments; nothing in them can end one."""
+    """Return lines as LaTeX comments; nothing in them can end the comment."""
     return "".join(f"% {' '.join(printable(line).split())}\n" for line in lines)
 
 
@@ -97,7 +97,7 @@ _DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight
 
 
 class Macro(NamedTuple):
-    """A statistic under the name that a paper calls it by."""
+    """A statistic with its name in a paper."""
 
     owner: str
     statistic: str
@@ -105,19 +105,19 @@ class Macro(NamedTuple):
 
 
 def macro_words(name: str) -> str:
-    """Return a name in letters alone, each word capitalised, digits spelled out; empty where nothing is left.
+    """Return a name in letters only, each word capitalised, digits spelled out; empty if nothing is left.
 
     >>> macro_words("hgs-2012 v1.1"), macro_words("équipe_a"), macro_words("解")
     ('HgsTwoZeroOneTwoVOneOne', 'EquipeA', '')
     """
-    # A TeX macro has letters alone: accents are taken off, digits spelled.
+    # A TeX macro contains only letters: remove accents, spell digits.
     plain = unicodedata.normalize("NFKD", name)
     spelled = "".join(f" {_DIGITS[int(c)]} " if c in "0123456789" else c for c in plain if not unicodedata.combining(c))
     return "".join(word[0].upper() + word[1:] for word in re.findall(r"[A-Za-z]+", spelled))
 
 
 def macro_names(owners: Sequence[str]) -> dict[str, str]:
-    """Give every owner its own letters; those that would share them get some of their hash, the same on any day.
+    """Return distinct letters for every owner; colliding ones get some letters of their hash, which never changes.
 
     >>> macro_names(["kayros", "a-1", "a1"])["kayros"]
     'Kayros'
@@ -131,12 +131,12 @@ def macro_names(owners: Sequence[str]) -> dict[str, str]:
 
 def _letters(name: str) -> str:
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
-    # From the name alone, so that a macro keeps its name when other arms come or go.
+    # From the name alone, so that a macro keeps its name when other arms are added or removed.
     return "X" + "".join(chr(ord("a") + byte % 26) for byte in digest[:6])
 
 
 def caption_name(kind: str, name: str) -> str:
-    """Return the macro of a caption, by the kind and the name of what it is of.
+    """Return the macro of a caption, by the kind and the name of its figure or table.
 
     >>> caption_name("table", "neighbour-pairs")
     'CaptionTableNeighbourPairs'
@@ -145,7 +145,7 @@ def caption_name(kind: str, name: str) -> str:
 
 
 def caption_macros(kind: str, captions: Mapping[str, str]) -> str:
-    r"""Write the captions of tables or figures as macros, which a paper may have defined before.
+    r"""Write the captions of tables or figures as macros, which a paper may define first.
 
     >>> print(caption_macros("figure", {"health": "50 % empty"}).strip())
     \providecommand{\CaptionFigureHealth}{50 \% empty}

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from gapline.report.table import Table
 from gapline.text import printable
 
-# What GitHub looks for in the text that comes of the Markdown, where no escape helps: a mention, and `:ant:`. A SWHID
-# is neither, and is to be copied as it is.
+# GitHub replaces these in rendered text even if they are escaped in Markdown: a mention, and `:ant:`. A SWHID is
+# neither, and must be easy to copy.
 _NOTICED = re.compile(r"(?<!\w)@(?=\w)|:(?=[\w+-]+:)(?!(?:1:)?dir:[0-9a-f]{40}\b)")
 
-# Most cells of a long table: nothing in them that Markdown, HTML or GitHub could take for more.
+# Most cells of a long table contain nothing that Markdown, HTML or GitHub would interpret.
 _PLAIN = re.compile("[A-Za-z0-9 ,%()+/=?!-]*(?:(?<![A-Za-z])[.][0-9]+[ %]*)?")
 
 
 def to_markdown(table: Table, head: Sequence[str] = ()) -> str:
-    """Return the table in Markdown, its caption above and its notes below."""
+    """Return the table in Markdown, with its caption above and its notes below."""
     width = len(table.columns)
     lines = [f"**{plain(table.caption)}**", ""]
     lines.append("| " + " | ".join(plain(column.head) for column in table.columns) + " |")
@@ -31,9 +31,9 @@ def to_markdown(table: Table, head: Sequence[str] = ()) -> str:
 
 
 def plain(text: str) -> str:
-    """Escape what Markdown, or the HTML that it may hold, would take for more than text.
+    """Escape characters that Markdown, or HTML in it, would interpret.
 
-    Where it is posted to a pull request, a name is no mention of somebody, no picture and no address either:
+    In a pull request, a name must not become a mention, an emoji or a link either:
 
     >>> plain("a_b"), plain("@all see www.x.org"), plain(":ant: $x$")
     ('a\\\\_b', '@&#8203;all see www&#46;x.org', ':&#8203;ant: \\\\$x\\\\$')
@@ -42,7 +42,7 @@ def plain(text: str) -> str:
     """
     if _PLAIN.fullmatch(text):
         return text
-    # The ampersand as an entity: a name with `&lt;` in it would otherwise come out as `<`.
+    # The ampersand as an entity: a name with `&lt;` would otherwise be shown as `<`.
     escaped = "".join(f"\\{c}" if c in "\\`*_[]<>|#~$" else c for c in printable(text)).replace("&", "&amp;")
     escaped = escaped.replace("://", "&#58;//").replace("www.", "www&#46;")
     return _NOTICED.sub("\\g<0>&#8203;", escaped)

@@ -1,4 +1,4 @@
-"""Tables that fit a terminal: columns left out or wrapped, long names shortened."""
+"""Tables that fit a terminal: columns are dropped or wrapped, long names shortened."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,13 +12,13 @@ from gapline.terminal import width as terminal_width
 from gapline.text import printable
 
 MARK = "…"
-# Of more names than this nobody reads a list below a table.
+# A longer list of names below a table is unreadable.
 MOST_NAMES = 40
 MOST_TRIED = 2_000
 
 
 def short_names(names: Iterable[str], room: int) -> dict[str, str]:
-    """Return a form of each name that has at most `room` columns; two names never share one.
+    """Return a form of each name with at most `room` columns; two names never share one.
 
     >>> short_names(["tabu-search-with-restarts-v1", "tabu-search-with-restarts-v2", "greedy"], 12)
     {'tabu-search-with-restarts-v1': 'tabu-s…ts-v1', 'tabu-search-with-restarts-v2': 'tabu-s…ts-v2', 'greedy': 'greedy'}
@@ -27,10 +27,10 @@ def short_names(names: Iterable[str], room: int) -> dict[str, str]:
     found = {name: name for name in wanted if cells(name) <= room}
     taken = set(found.values())
     long = [name for name in wanted if name not in found]
-    # The split that tells most of them apart, the one in the middle first.
+    # Choose the split that distinguishes most names, preferring the middle.
     middle = (room - 1) // 2
     tails = sorted(range(room), key=lambda tail: (abs(tail - middle), tail))
-    # Of very many names the middle must do: every split of each of them would take longer than the reading.
+    # With very many names, only try the middle: trying every split would take too long.
     tails = tails if len(long) <= MOST_TRIED else tails[:1]
     best = max(tails, key=lambda tail: len({_cut(name, room, tail) for name in long} - taken)) if long else 0
     for name in long:
@@ -38,7 +38,7 @@ def short_names(names: Iterable[str], room: int) -> dict[str, str]:
         number = 1
         while short in taken:
             number += 1
-            # No split tells them apart: they are numbered.
+            # If no split distinguishes them, number them.
             end = f"{MARK}{number}"
             short = _head(name, max(0, room - cells(end))) + end
         taken.add(short)
@@ -59,7 +59,7 @@ def _head(text: str, room: int) -> str:
 
 
 def legend_lines(shortened: Mapping[str, str], room: int, *, how: str = "") -> list[str]:
-    """Return the whole names behind the short ones; a name that fills a line has it to itself, or several."""
+    """Return the full names behind the short ones; a name that fills a line has its own line or lines."""
     if not shortened:
         return []
     if len(shortened) > MOST_NAMES:
@@ -72,20 +72,20 @@ def legend_lines(shortened: Mapping[str, str], room: int, *, how: str = "") -> l
 
 
 GAP = 2
-# How far names are shortened before columns go that are spared less easily: columns of a name, least `spare`.
+# How far names are shortened before a column is dropped: columns of a name, least `spare` that may be dropped.
 STEPS = ((20, 3), (15, 2), (12, 1), (9, 1), (7, 1))
 COMFORTABLE = STEPS[0][0]
-# A text of so many words is prose, and is broken at its spaces.
+# A text with this many words is prose, and is broken at its spaces.
 PROSE = 5
 PROSE_ROOM = 24
-# A head is a word or two; a longer word in it is shortened to that.
+# A head is a word or two; longer words in it are shortened to this width.
 HEAD_ROOM = 14
 _LAST = 100
 _DIGEST = re.compile("(sha256:[0-9a-f]{12})[0-9a-f]{52}")
 
 
 class Span(NamedTuple):
-    """A piece of a line in one style: bold, dim, italic or none."""
+    """A part of a line in one style: bold, dim, italic or none."""
 
     text: str
     style: str = ""
@@ -95,14 +95,14 @@ Line = tuple[Span, ...]
 
 
 class Fit(NamedTuple):
-    """How the columns of a block stand: their numbers and their widths."""
+    """The columns of a block: their numbers and their widths."""
 
     columns: tuple[int, ...]
     widths: tuple[int, ...]
 
 
 class _Sheet:
-    """The letters of a table, measured once."""
+    """The widths of the texts of a table, measured once."""
 
     def __init__(self, table: Table, room: int) -> None:
         self.table, self.room = table, room
@@ -118,7 +118,7 @@ class _Sheet:
         self.silent = [bool(column) and all(text in ("", DASH) for text in column) for column in texts]
 
     def least(self, k: int, floor: int) -> int:
-        """Return the narrowest that a column can be while its names keep `floor` columns."""
+        """Return the least width of a column if its names keep `floor` columns."""
         text = self.table.columns[k].text
         body = self.natural[k]
         if text:
@@ -127,12 +127,12 @@ class _Sheet:
         return max(body, min(head, max(body, HEAD_ROOM if floor >= COMFORTABLE else min(HEAD_ROOM, floor))))
 
     def fit(self, columns: Sequence[int], floor: int) -> Fit | None:
-        """Return the widths of these columns, None where they do not fit."""
+        """Return the widths of these columns; None if they do not fit."""
         widths = {k: self.least(k, floor) for k in columns}
         left = self.room - sum(widths.values()) - GAP * (len(columns) - 1)
         if left < 0:
             return None
-        # Heads get what keeps them on one line, then names and prose what is left, the narrowest first.
+        # First widen columns so that heads take one line, then share the rest between names and prose, narrowest first.
         for k in columns:
             more = max(0, cells(self.heads[k]) - widths[k])
             if more <= left:
@@ -152,7 +152,7 @@ def fitted_lines(
 ) -> list[Line]:
     """Return the lines of a table that is at most `room` columns wide.
 
-    `how` says how the other columns are seen; `digests` asks for them in full, which is wider than a terminal.
+    `how` tells how to see the other columns; `digests` requests them in full, which is wider than a terminal.
     """
     said = printable if digests else _short_digests
     sheet = _Sheet(table, room)
@@ -178,9 +178,9 @@ def fitted_lines(
 
 
 def _spared(sheet: _Sheet) -> list[Fit] | None:
-    """Leave out columns until the rest fits; None where those that must stay do not."""
+    """Drop columns until the rest fits; otherwise split all columns into blocks, if that is possible."""
     columns = list(range(len(sheet.heads)))
-    # A column that says nothing goes before all others; a table of numbers alone keeps its first column.
+    # Columns without content are dropped first; a table of numbers alone keeps its first column.
     spares = {k: sheet.table.columns[k].expendable + _LAST * sheet.silent[k] for k in columns[1:]}
     going = sorted((k for k in spares if sheet.table.columns[k].expendable), key=lambda k: (spares[k], k))
     for floor, least in STEPS:
@@ -192,7 +192,7 @@ def _spared(sheet: _Sheet) -> list[Fit] | None:
 
 
 def _stacked(sheet: _Sheet) -> list[Fit] | None:
-    """Put the columns into blocks below each other, each with the columns that say whose row it is."""
+    """Split the columns into blocks below each other, each beginning with the columns that identify the rows."""
     columns = range(len(sheet.heads))
     whose = _identity(sheet)
     others = [k for k in columns if k not in whose]
@@ -205,14 +205,14 @@ def _stacked(sheet: _Sheet) -> list[Fit] | None:
                 blocks.append(list(whose))
             blocks[-1].append(k)
         fits = [fit for block in blocks if (fit := sheet.fit(block, floor)) is not None]
-        # A name reads alike in every block: as wide as the narrowest of them has room for.
+        # A name has the same form in every block, that of the narrowest.
         narrow = tuple(min(fit.widths[place] for fit in fits) for place in range(len(whose)))
         return [Fit(fit.columns, (*narrow, *fit.widths[len(whose) :])) for fit in fits]
     return None
 
 
 def _identity(sheet: _Sheet) -> list[int]:
-    """Return the columns up to the last of the first names: whose row it is."""
+    """Return the columns that identify a row: those up to the last of the first columns of names."""
     found: list[int] = []
     for k, column in enumerate(sheet.table.columns):
         if column.text and not sheet.prose[k]:
@@ -223,7 +223,7 @@ def _identity(sheet: _Sheet) -> list[int]:
 
 
 def _block(sheet: _Sheet, fit: Fit, shortened: dict[str, str]) -> list[Line]:
-    """Return the lines of some columns; `shortened` gets the names that had to be."""
+    """Return the lines of some columns; names that had to be shortened are added to `shortened`."""
     table, places = sheet.table, list(zip(fit.columns, fit.widths, strict=True))
     names = _names(sheet, fit)
     heads = []
@@ -232,7 +232,7 @@ def _block(sheet: _Sheet, fit: Fit, shortened: dict[str, str]) -> list[Line]:
         shortened |= {word: form for word, form in short.items() if form != word}
         heads.append(wrapped(" ".join(short[word] for word in sheet.heads[k].split()), width))
     deep = max(map(len, heads), default=0)
-    # A short head stands on the rule, not above a gap.
+    # Align heads at the bottom, next to the rule.
     stacked = [[""] * (deep - len(head)) + head for head in heads]
     lines = [_line(sheet, fit, [Span(text) for text in texts]) for texts in zip(*stacked, strict=True)]
     lines.append((Span("─" * (sum(fit.widths) + GAP * (len(fit.widths) - 1))),))
@@ -256,7 +256,7 @@ def _block(sheet: _Sheet, fit: Fit, shortened: dict[str, str]) -> list[Line]:
 
 
 def _names(sheet: _Sheet, fit: Fit) -> dict[int, dict[str, str]]:
-    """Return how each name of each column of words is written; columns of one width write a name alike."""
+    """Return the form of each name in each column of words; columns of the same width use the same form."""
     by_width: dict[int, dict[str, None]] = {}
     places = [(k, w) for k, w in zip(fit.columns, fit.widths, strict=True) if sheet.table.columns[k].text]
     for k, width in places:
@@ -269,7 +269,7 @@ def _names(sheet: _Sheet, fit: Fit) -> dict[int, dict[str, str]]:
 
 
 def _line(sheet: _Sheet, fit: Fit, cells_: Sequence[Span]) -> Line:
-    """Put the cells of one line beside each other, words flush left and numbers flush right."""
+    """Join the cells of one line, words flush left and numbers flush right."""
     spans: list[Span] = []
     for place, (k, width, cell) in enumerate(zip(fit.columns, fit.widths, cells_, strict=True)):
         blank, gap = " " * (width - cells(cell.text)), " " * GAP if place else ""
@@ -280,7 +280,7 @@ def _line(sheet: _Sheet, fit: Fit, cells_: Sequence[Span]) -> Line:
 
 
 def _records(sheet: _Sheet) -> list[Line]:
-    """Return each row as lines of its own: the head of a column, then its cell."""
+    """Return each row as several lines: the head of a column, then its cell."""
     lines: list[Line] = []
     for heading, rows in sheet.table.parts:
         if heading is not None and rows:
@@ -294,16 +294,16 @@ def _records(sheet: _Sheet) -> list[Line]:
 
 
 def _short_digests(text: str) -> str:
-    """Return a text whose digests are shortened as everywhere on a terminal; files have them whole."""
+    """Return a text with digests shortened, as everywhere on a terminal; files have them in full."""
     return _DIGEST.sub(r"\1…", printable(text))
 
 
-# Wider than any table: a file has no edge.
+# Wider than any table: a file has no limit.
 _UNBOUNDED = 1_000_000
 
 
 class View(NamedTuple):
-    """How tables are shown: stacked with `all_columns`, else without those that do not fit, and `how` to see them."""
+    """How to show tables: stacked with `all_columns`, else without columns that do not fit, and `how` to see them."""
 
     all_columns: bool = False
     how: str = "a wider terminal shows them"
@@ -313,23 +313,23 @@ PLAIN = View()
 
 
 def to_text(table: Table) -> str:
-    """Return a table as it stands in a file: every column, every name in full, no colours."""
+    """Return a table as text for a file: every column, every name in full, no colours."""
     lines = fitted_lines(table, _UNBOUNDED, digests=True)
     return visible("\n".join("".join(span.text for span in line).rstrip() for line in lines))
 
 
 def print_table(table: Table, view: View = PLAIN) -> None:
-    """Print a table as wide as the terminal, its caption above, the best in bold, its notes below in small print."""
+    """Print a table at the width of the terminal: caption above, the best in bold, notes below in small print."""
     from rich.text import Text as RichText
 
     out = console()
     for line in fitted_lines(table, terminal_width(), all_columns=view.all_columns, how=view.how):
-        # As `Text`, never as a string: rich would read brackets in a name as markup.
+        # As `Text`, never as a string: rich would interpret brackets in a name as markup.
         out.print(RichText.assemble(*((visible(span.text), span.style) for span in line)), soft_wrap=True)
 
 
 def print_tables(tables: Iterable[Table], view: View = PLAIN) -> None:
-    """Print tables below each other, a line between them."""
+    """Print tables below each other, separated by a blank line."""
     out = console()
     for number, table in enumerate(tables):
         if number:
