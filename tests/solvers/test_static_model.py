@@ -10,7 +10,8 @@ from gapline.errors import UsageError
 from gapline.generate import write_instances
 from gapline.solvers import command_line
 from gapline.solvers.protocol import Task
-from gapline.solvers.static_model import SLICES, guess_problem, read_model, read_slice, slice_travel
+from gapline.solvers.simplified_models import guess_problem
+from gapline.solvers.static_model import SLICES, read_model, read_slice, slice_travel
 
 
 def test_slices_of_a_travel_time_by_hand():
@@ -38,6 +39,12 @@ def test_slices_lie_between_the_least_and_the_most(tmp_path):
 def test_an_unknown_suffix_asks_for_the_problem(tmp_path):
     with pytest.raises(UsageError, match=r"options\.problem"):
         guess_problem(tmp_path / "instance.dat")
+
+
+def test_the_option_says_which_problem_a_file_of_an_unknown_suffix_holds(tmp_path):
+    (named,) = write_instances("cvrp", tmp_path, name="plain", customers=5)
+    unnamed = named.rename(tmp_path / "plain.dat")
+    assert len(read_model(Task(unnamed, 1, 1.0, options={"problem": "cvrp"})).instance.demands) == 6
 
 
 @pytest.mark.slow

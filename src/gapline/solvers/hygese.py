@@ -9,14 +9,14 @@ from typing import Any
 
 from gapline.errors import UsageError
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
-from gapline.solvers.simplified_models import guess_problem
+from gapline.solvers.simplified_models import problem_of
 from gapline.solvers.static_model import read_model
 
 
 def solve(task: Task) -> None:
     """Print the last solution of the hybrid genetic search."""
     hygese = import_module("hygese")
-    problem = guess_problem(task.instance)
+    problem = problem_of(task.options, task.instance)
     if problem != "cvrp":
         raise UsageError(f"{task.instance}: hygese solves cvrp, got {problem}")
     announce("hygese", terminal_only=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from gapline.errors import UsageError
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
-from gapline.solvers.simplified_models import guess_problem
+from gapline.solvers.simplified_models import problem_of
 from gapline.solvers.static_model import StaticModel, read_model
 
 PROBLEMS = ("vrptw", "cvrp")
@@ -20,7 +20,7 @@ PROBLEMS = ("vrptw", "cvrp")
 def solve(task: Task) -> None:
     """Print the last solution of VROOM if it serves every customer."""
     vroom = import_module("vroom")
-    problem = task.option("problem", guess_problem(task.instance))
+    problem = problem_of(task.options, task.instance)
     if problem not in PROBLEMS:
         raise UsageError(f"{task.instance}: pyvroom solves {' and '.join(PROBLEMS)}, got {problem}")
     announce("pyvroom", terminal_only=True)

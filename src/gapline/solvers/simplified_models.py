@@ -23,6 +23,15 @@ def guess_problem(path: Path) -> str:
     raise UsageError(f"{path}: expected .vrp.json, .vrp or .txt, got {path.suffix!r}", hint="set options.problem")
 
 
+def problem_of(options: Mapping[str, object], path: Path) -> str:
+    """Return the problem of an instance: the option `problem`, otherwise what the file name suggests.
+
+    >>> problem_of({"problem": "cvrp"}, Path("a.dat"))
+    'cvrp'
+    """
+    return str(options["problem"]) if "problem" in options else guess_problem(path)
+
+
 def exact_model(_options: Mapping[str, object], _path: Path) -> str:
     """Return an empty text: the adapter solves every instance as it is."""
     return ""
@@ -61,7 +70,7 @@ def optional_slices_name(options: Mapping[str, object], path: Path) -> str:
 
 def _has_day(options: Mapping[str, object], path: Path) -> bool:
     try:
-        return options.get("problem", guess_problem(path)) == "tdvrptw"
+        return problem_of(options, path) == "tdvrptw"
     except UsageError:
         # The adapter itself reports the error in the name.
         return False

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gapline.checkers.routing_files import RoutingInstance, read_cvrp, read_vrptw
 from gapline.errors import EnvironmentLacksError
 from gapline.solvers.protocol import Task
-from gapline.solvers.simplified_models import guess_problem
+from gapline.solvers.simplified_models import problem_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -89,7 +89,7 @@ class StaticModel:
 
 def read_model(task: Task) -> StaticModel:
     """Read the task's instance; the option `problem` overrides the problem suggested by the file name."""
-    problem = task.option("problem", guess_problem(task.instance), among=PROBLEMS)
+    problem = task.option("problem", problem_of(task.options, task.instance), among=PROBLEMS)
     if problem == "cvrp":
         return StaticModel(read_cvrp(task.instance))
     if problem == "vrptw":

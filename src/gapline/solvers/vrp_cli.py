@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gapline.solvers.protocol import Task, announce, emit, run_adapter
-from gapline.solvers.simplified_models import guess_problem, sliced_model_name
+from gapline.solvers.simplified_models import problem_of, sliced_model_name
 from gapline.solvers.static_model import SCALE, StaticModel, cut_day, load_day, read_model
 
 SLICES = (1, 5, 24, 96)
@@ -47,7 +47,7 @@ def time_matrices(task: Task, model: StaticModel, count: int) -> list[dict[str, 
     """Return the travel times of each slice in integer tenths; a single slice has no stamp."""
     instance = model.instance
     lengths = [int(one) for one in instance.distances.ravel()]
-    if task.option("problem", guess_problem(task.instance)) != "tdvrptw" or count == 1:
+    if problem_of(task.options, task.instance) != "tdvrptw" or count == 1:
         times = lengths if instance.windows else [0] * len(lengths)
         return [{"profile": "car", "travelTimes": times, "distances": lengths}]
     day = cut_day(load_day(task.instance), count)
