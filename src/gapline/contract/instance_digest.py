@@ -37,8 +37,7 @@ def problem_digest(data: bytes, name: str, beside: Beside = lambda _: None) -> s
 
     JSON counts by its content, whatever the layout; MAMUT's `.vrp.json` without its metadata, and each sidecar by the
     digest that pins it, else by its content. TSPLIB and CVRPLIB files count without NAME and COMMENT, other text
-    without
-    trailing whitespace, and compressed files as what they contain. Any other file counts byte by byte.
+    without trailing whitespace, and compressed files as what they contain. Any other file counts byte by byte.
 
     >>> one, other = b'{"demands": [1, 2], "metadata": {"picture": "a"}}', b'{"metadata": {}, "demands": [1.0, 2]}'
     >>> problem_digest(one, "i.vrp.json") == problem_digest(other, "i.vrp.json")

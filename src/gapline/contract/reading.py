@@ -141,10 +141,9 @@ def add_coverage(parts: Sequence[Coverage]) -> Coverage:
 class Reading:
     """The choices behind a number; two readings that differ are never averaged.
 
-    `weighting` is None until runs are averaged. `tier_two` are arms that are described and not compared.
-    `instance_set` says which of the others are ranked: those that ran the same instances. `announced` are the horizons
-    that the solvers were given, `horizons` those that are scored; under a `time_scale` the former are in seconds of
-    each
+    `weighting` is None until runs are averaged. `tier_two` are arms that are described and not compared. `instance_set`
+    says which of the others are ranked: those that ran the same instances. `announced` are the horizons that the
+    solvers were given, `horizons` those that are scored; under a `time_scale` the former are in seconds of each
     machine, the latter in those of the reference machine. `checker` is the name and version of the checker whose
     verdicts count, if known. `statistics` are user-defined numbers per run. `code` has the digest of the source of each
     kernel, weight and statistic that is a user's function. `weight_error` is the relative error of the integral of such

@@ -23,8 +23,7 @@ def load_contract(path: str | Path, *, files: bool = False) -> Contract:
         The file, or the study directory that holds it.
     files
         Also require that every instance file exists and that every solver is known in this environment; the runner
-        needs
-        them, a reader of results does not.
+        needs them, a reader of results does not.
 
     Raises
     ------

@@ -76,8 +76,7 @@ def curve_bands(
     """Return a band of the mean curve, or of the attainment curve of `goal`, at up to `points` moments.
 
     Half of these are equidistant, half have equal ratios from the first step on, where curves fall: the band follows
-    its
-    curve on a linear and on a logarithmic axis.
+    its curve on a linear and on a logarithmic axis.
 
     Columns: the groups, time, value (the exact curve there), low, high, and with `simultaneous` also joint_low and
     joint_high. The band shows what other instances of the same panels might have given: the pointwise one at each time

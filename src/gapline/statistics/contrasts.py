@@ -29,8 +29,7 @@ class Contrasts(JudgedTable):
     contrasts; the others are exploratory. `p_smallest` is the smallest p that the method can give with these instances,
     null if there is no such bound. `wins` counts instances on which `a` has the smaller mean. `each_level` is the level
     of each declared interval at which all of them hold together, None if that was not requested. `why_unranked` says
-    why
-    the kernel allows no tests, None if it does.
+    why the kernel allows no tests, None if it does.
     """
 
     each_level: float | None = None

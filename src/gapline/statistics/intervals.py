@@ -46,8 +46,7 @@ def joint_level(pull: Floats, strata: Integers, *, level: float, seed: int = 1) 
 
     `pull` is units × estimates (`Estimate.pull`, 0 for an instance that an estimate does not use). The largest of
     correlated t statistics is simulated: instances get normal weights, which keeps the correlation of the estimates,
-    and
-    the result is divided by one χ with the fewest degrees of freedom among them. Strongly correlated estimates cost
+    and the result is divided by one χ with the fewest degrees of freedom among them. Strongly correlated estimates cost
     little, independent ones as much as Bonferroni's rule.
 
     >>> same = np.outer([-1.0, 0.0, 1.0], [1.0, 1.0])

@@ -49,11 +49,9 @@ NO_SPREAD = "all instances differ alike: no spread to judge by"
 class PowerTable(ReadTable):
     """One row per pair, difference and number of seeds: the instances needed to detect it, or why that is unknown.
 
-    `instances_low` and `instances_high` follow from the interval of the pilot's variance. `runs` are those of both
-    arms,
-    `hours` the sum of their horizons. `pilot` has a row per pair: the components of the variance, the effect of
-    doubling
-    instances or seeds, and the difference that the pilot itself detects with that power.
+    `instances_low` and `instances_high` bound the number needed, by the interval of the pilot's variance. `runs` are
+    those of both arms, `hours` the sum of their horizons. `pilot` has a row per pair: the components of the variance,
+    the effect of doubling instances or seeds, and the difference that the pilot itself detects with that power.
     """
 
     power: float

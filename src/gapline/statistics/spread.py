@@ -22,10 +22,9 @@ class Spread:
     `counts` are the instances that both arms ran, `seen` is the variance between their mean differences over seeds, and
     `noise` the part of it that the seeds explain: `rest` over their number. `instance` and `rest` are the variances
     between instances and between the seeds of one, `rest_df` the degrees of freedom of the latter. `seeds` is the
-    number
-    of runs of an arm on an instance; if it is 1, all variance is in `instance`, and `rest` is 0. `seed` is the variance
-    between seeds over all instances, `seed_p` the p of "seeds have no effect of their own"; both are None if the seeds
-    are not the same on all instances.
+    number of runs of an arm on an instance; if it is 1, all variance is in `instance`, and `rest` is 0. `seed` is the
+    variance between seeds over all instances, `seed_p` the p of "seeds have no effect of their own"; both are None if
+    the seeds are not the same on all instances.
     """
 
     panels: tuple[str, ...]
