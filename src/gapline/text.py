@@ -91,5 +91,5 @@ def as_patterns(given: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def matches(value: str, patterns: Iterable[str]) -> bool:
-    """Say whether a name is one of the patterns or fits one (`X-n*`)."""
+    """Return whether a name is one of the patterns or fits one (`X-n*`)."""
     return any(value == pattern or fnmatchcase(value, pattern) for pattern in patterns)

@@ -121,7 +121,7 @@ def fits_size(size: int | None, rule: str) -> bool:
 
 
 def chosen(arm: Arm, instance: Instance) -> bool:
-    """Say whether an arm runs on an instance."""
+    """Return whether an arm runs on an instance."""
     return not arm.instances or any(_selects(selector, instance) for selector in arm.instances)
 
 

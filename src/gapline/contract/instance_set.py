@@ -78,7 +78,7 @@ class InstanceSet:
         return f"{other.arm} ({of}{more})"
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         return as_document(self)
 
 

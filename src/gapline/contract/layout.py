@@ -35,7 +35,7 @@ CARRIED_REFERENCES = "references.json"
 
 
 def is_study(path: str | Path) -> bool:
-    """Say whether a directory holds a contract."""
+    """Return whether a directory holds a contract."""
     return (Path(path) / CONTRACT_FILE).is_file()
 
 
@@ -77,7 +77,7 @@ class Identity:
         return f"{self.name} ({self.sha256[:19]}…)"
 
     def document(self) -> dict[str, str]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         return asdict(self)
 
 

@@ -33,7 +33,7 @@ class ReferenceLabel:
         return f"{self.name} ({self.policy}, {self.digest[:19]}…)"
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         return as_document(self)
 
 
@@ -103,7 +103,7 @@ class Coverage:
         return words + (f"; {self.removed:,} runs outside the contract left out" if self.removed else "")
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         # Without a plan it is unknown whether cells are missing: null, not true.
         known = None if self.planned is None else self.complete
         return {name: getattr(self, name) for name in self.__slots__} | {"complete": known}

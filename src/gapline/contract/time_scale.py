@@ -36,7 +36,7 @@ class TimeScale:
         return f"{listing([*named, 'other hosts × 1'], most=7)} ({self.source})"
 
     def document(self) -> dict[str, object]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         return {"factors": dict(self.factors), "source": self.source}
 
 

@@ -103,7 +103,7 @@ def _meet(starts, arm, values, tie, wins):  # type: ignore[no-untyped-def] # pra
         runs[:], worse[:], level[:] = 0.0, 0.0, 0.0
         for j in range(begin, end):
             runs[arm[j]] += 1.0
-        # The run loses to those before `low` and wins from `high` on; `worse` and `level` count these, by arm.
+        # The run loses to those before `low` and wins from `high` on; `worse` and `level` count the runs before each.
         low, high = begin, begin
         for i in range(begin, end):
             while low < end and not values[i] - values[low] <= tie:

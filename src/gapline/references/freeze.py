@@ -74,7 +74,7 @@ ENTRY_POINTS = "gapline.stores"
 
 @dataclass(frozen=True, slots=True)
 class FreezeRequest:
-    """What the user asked of a store: the text behind the colon of `csv:FILE`, and the name of the snapshot.
+    """A request to a store: the text behind the colon of `csv:FILE`, and the name of the snapshot.
 
     `objective` and `family` (a folder; instances are keyed by their path inside it) are for stores that hold several;
     `clones` is the folder in which the submodules of a git store are searched. `as_of`, `version`, `url`, `checker` and

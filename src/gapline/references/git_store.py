@@ -101,7 +101,7 @@ class Repository:
         return {one["path"]: one["url"] for one in stated.values() if {"path", "url"} <= one.keys()}
 
     def has(self, commit_id: str) -> bool:
-        """Say whether a commit is in this clone."""
+        """Return whether a commit is in this clone."""
         return self._run("cat-file", "-e", f"{commit_id}^{{commit}}")[2] == 0
 
     def objects(self) -> str:

@@ -71,7 +71,7 @@ class PowerTable(ReadTable):
         return [line for row in self.pilot.iter_rows(named=True) for line in _words(row, self.power)]
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         found = as_document(self)
         return {"plan": found.pop("frame"), **found, "words": self.words()}
 

@@ -69,7 +69,7 @@ class Analysis(Shown):
         return pl.DataFrame({"name": list(made), "what": list(made.values())})
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a description in one line."""
         return f"of {self.study.caption()}"
 
     @cached_property

@@ -133,7 +133,7 @@ class Comparison(JudgedTable):
         return found
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         found = as_document(self)
         means, machines = found.pop("means"), found.pop("machines")
         del found["estimate"], found["scores"]
@@ -411,7 +411,7 @@ class Judged:
         return bool((self.gate is not None and self.gate.failed) or self.comparison.alarms)
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         gate = self.gate
         return self.comparison.document() | {
             "fail_if_worse": gate.limit if gate is not None and gate.question == GateQuestion.WORSE else None,

@@ -46,12 +46,12 @@ class Complementarity(Shown):
         return self.pairs.filter("selected").drop("selected").sort("d_score", "panel", "a", "b")
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a description in one line."""
         chosen = f"{self.contrasts.height} of {self.pairs.height} pairs selected"
         return f"{chosen}; {self.kernel}, goal {self.goal:g}, against {self.reference}"
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         return as_document(self) | {"pairs": self.pairs.height, "contrasts": self.contrasts.to_dicts()}
 
 

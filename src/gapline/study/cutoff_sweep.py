@@ -68,11 +68,11 @@ class CutoffSweep(Shown):
     compared: tuple[str, ...]
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a description in one line."""
         return f"mean {self.kernel} score over {len(self.cutoffs)} cutoffs; {self.flips.height} flips"
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         return {name: value for name, value in as_document(self).items() if name != "sweep"}
 
     def fine(self) -> pl.DataFrame:

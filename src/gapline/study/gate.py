@@ -91,7 +91,7 @@ class Gate:
     basis: str | None = None
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         return asdict(self)
 
     def words(self) -> list[str]:

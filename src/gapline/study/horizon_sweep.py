@@ -99,11 +99,11 @@ class HorizonSweep(Shown):
         return self.table()
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a description in one line."""
         return f"mean {self.kernel} score over the horizon up to {self.horizon:g}; {self.weighting}-equal"
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         return {
             "kernel": self.kernel,
             "weighting": self.weighting,

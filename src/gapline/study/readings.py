@@ -79,7 +79,7 @@ class Readings:
         return [int(number) for number in np.bincount(self.cells.arm[marked], minlength=len(self.cells.arms))]
 
     def unranked(self, reference: int, kernel: int) -> bool:
-        """Say whether a kernel ranks no arms, by the rule of `Scores.why_unranked`."""
+        """Return whether a kernel ranks no arms, by the rule of `Scores.why_unranked`."""
         rows = [self.cells.arms.index(arm) for arm in self.ranked]
         return bool(self.outside(reference, kernel)[rows].any())
 

@@ -54,7 +54,7 @@ class Robustness(Shown):
     left_out: tuple[str, ...]
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a description in one line."""
         return f"{self.summary.height} contrasts under {self.verdicts.height} choices"
 
     def document(self) -> list[dict[str, Any]]:

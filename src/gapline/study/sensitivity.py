@@ -47,7 +47,7 @@ class Reversal:
     out_of_envelope: bool
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         found = as_document(self)
         return {"from": found.pop("before"), "to": found.pop("after"), **found}
 
@@ -120,12 +120,12 @@ class MetricSensitivity(Shown):
         return str(self.pooled["kernel"][0])
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a description in one line."""
         found = f"{len(self.reversals)} reversals among {self.pairs} pairs against {self.lead}"
         return f"{found}; weight {self.weight}, {self.weighting}-equal"
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         negative = self.signs.select("kernel", "reference", runs=pl.col("negative"))
         found = as_document(self)
         # The reading already contains the ranked arms.
@@ -218,12 +218,12 @@ class ReferenceSensitivity(Shown):
     weighting: str
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a description in one line."""
         changed = f"{self.changed} of {self.instances} references changed"
         return f"{self.before} to {self.after}: {changed}, {len(self.reversals)} reversals"
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         found = as_document(self)
         return {"from": found.pop("before"), "to": found.pop("after"), **found}
 

@@ -132,7 +132,7 @@ class Study(Shown):
         return self.summary.frame
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a description in one line."""
         return f"{self.title!r}, {self.campaign.caption()}, {self.references[0].label}"
 
     @cached_property

@@ -73,12 +73,12 @@ class TransformSensitivity(Shown):
     left_out: tuple[str, ...]
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a description in one line."""
         found = f"{len(self.reversals)} reversals among {self.pairs} pairs against {self.base}"
         return f"{found}; {self.kernel}, weight {self.weight}"
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         return {name: value for name, value in as_document(self).items() if name not in ("choices", "left_out")}
 
 
