@@ -134,7 +134,7 @@ def _selects(selector: str, instance: Instance) -> bool:
 
 
 def _size_rule(selector: str) -> str | None:
-    """Return the range of a selector such as size<=50 or size:20..50, None where it is a name."""
+    """Return the range of a selector such as size<=50 or size:20..50, None if it is a name."""
     found = re.match(r"size\s*(?=[<>=])|size:", selector)
     return None if found is None else selector[found.end() :]
 

@@ -13,7 +13,7 @@ import polars as pl
 from gapline.errors import MixedScoresError, listing
 
 DECLARED = "declared"
-# Where a run was made: the name of the host, or its class where no host is named.
+# Where a run was made: the name of the host, or its class if no host is named.
 PLACES = ("host", "machine")
 _COLUMNS = {"time_scale", "time_scale_source", "own_horizon"}
 

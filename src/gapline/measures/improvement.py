@@ -29,7 +29,7 @@ _BLOCK = 128
 
 
 class Improvement(NamedTuple):
-    """A probability of improvement with the ends of its interval; None where it does not exist."""
+    """A probability of improvement with the ends of its interval; None if it does not exist."""
 
     value: float | None
     low: float | None
@@ -145,8 +145,8 @@ def arm_averages(
     """Tabulate averages of the scores of every arm that are less sensitive to outliers than the mean.
 
     `iqm` is the mean after cutting off a quarter of all runs × instances (rounded down) at each end, as in rliable; its
-    interval draws instances with their runs inside their panels. `geometric_score` is exp(Σ w ln(score + shift)) -
-    shift, with the weights of the mean; None if a score is -shift or below.
+    interval draws instances with their runs inside their panels. `geometric_score` is
+    exp(Σ w ln(score + shift)) - shift, with the weights of the mean; None if a score is -shift or below.
 
     Missing incumbents: an empty run has its kernel's score; up to a quarter of such runs can drop out of the IQM, so it
     is shown next to the mean and not instead of it. Beaten references: negative scores are kept. Unbalanced cells: in

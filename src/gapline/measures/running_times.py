@@ -28,7 +28,7 @@ def expected_running_time(
 ) -> pl.DataFrame:
     """Return ERT = (time spent by all runs until success or the horizon) / (number of successes).
 
-    One row per arm and goal. It is the expected time to a first success when a solver is restarted at the horizon.
+    One row per arm and goal. ERT is the expected time to a first success when a solver is restarted at the horizon.
     Seconds; smaller is better.
 
     Missing incumbents: an empty run spends its whole horizon and never succeeds, like any run that misses the goal, so

@@ -173,7 +173,7 @@ def run_entry(row: dict[str, Any], envelopes: Envelopes) -> dict[str, Any]:
 
 
 def fold_date(snapshot: Snapshot | None, runs: pl.DataFrame) -> str | None:
-    """Return when the values are known after folding in these runs: the last start, None if one is unknown."""
+    """Return when the values are known after folding in these runs: the last start or date, None if one is unknown."""
     if "started" not in runs.columns or not runs.height or runs["started"].null_count():
         return None
     moments = [str(moment) for moment in runs["started"]]

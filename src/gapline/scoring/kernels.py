@@ -31,10 +31,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A named gap function; `before` is the gap before the first incumbent, None where no finite one exists (`raw`).
+    """A named gap function; `before` is the gap before the first incumbent, None if no finite one exists (`raw`).
 
-    `parameter` is THETA of `dimacs:THETA`. A candidate is accepted if it is below THETA·z* by more than the relative
-    `tolerance`: 110 against 100 is not, whatever the last bit of 1.1 · 100. `function` is that of a user's kernel.
+    `parameter` is THETA of `dimacs:THETA`, which accepts a candidate below THETA·z* by more than the relative
+    `tolerance`: not 110 against 100, whatever the last bit of 1.1 · 100. `function` is that of a user's kernel.
     """
 
     name: str

@@ -108,7 +108,8 @@ def score(
     goals
         Raw gaps for which hitting times are computed, one or several.
     tolerance
-        Relative differences up to this are ignored: when beating a reference, attaining a goal, or passing THETA.
+        Relative differences up to this are ignored: when beating a reference, attaining a goal, or passing THETA of
+        `dimacs:THETA`.
     policy
         How the reference came about; by default derived from the snapshot's dates.
 

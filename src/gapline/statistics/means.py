@@ -54,7 +54,7 @@ class Balance:
 
 
 def check_balance(runs: pl.DataFrame | Numbered) -> Balance:
-    """Find instances on which an arm has fewer runs than another arm; runs with other seeds are not missing."""
+    """Find instances on which an arm has fewer runs than another arm; different seeds alone are not missing runs."""
     numbered = runs if isinstance(runs, Numbered) else Numbered(runs)
     table = numbered.table.select(CELL)
     if every_arm_has_every_cell(numbered):
