@@ -76,7 +76,7 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Re
 
 
 def steps_apart(one: tuple[Floats, Floats], other: tuple[Floats, Floats], /) -> tuple[Floats, Floats]:
-    """Return the breakpoints of two step curves (times, values; the first time 0 in both), and one minus the other there.
+    """Return the breakpoints of two step curves (times, values; the first time 0 in both), and one minus other there.
 
     >>> one, other = (np.array([0.0, 4.0]), np.array([1.0, 0.0])), (np.array([0.0, 1.0]), np.array([1.0, 0.5]))
     >>> times, apart = steps_apart(one, other)
