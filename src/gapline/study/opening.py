@@ -1,4 +1,4 @@
-"""Opening a study: only here it is decided which runs count, against which references, under which choices.
+"""Opening a study: the only place that decides which runs count, against which references, under which choices.
 
 A study is a contract, the plan that follows from it, a verified campaign and references. For sources without a contract
 (a trace file, an imported campaign), the caller makes the choices.

@@ -67,7 +67,7 @@ class Study(Shown):
         The shorter horizon at which the runs are scored, if the caller asked for one.
     declared
         Contrasts that the contract or the caller names; `registered` says whether they were registered before the first
-        run (None: unknown, since nothing registers them).
+        run (None: unknown, because there is no register).
     left_out
         Instances that cannot be scored and were left out on request, each with the reason; `dropped` counts their runs
         by arm.
