@@ -1,4 +1,4 @@
-"""What can go wrong, split by what the caller can do about it.
+"""The errors of gapline, split by what the caller can do about them.
 
     GaplineError                exit code 1: the data failed a check
     ├── TraceError              a trace, log or campaign cannot be read: mend the file
@@ -24,7 +24,7 @@ from typing import Any
 
 
 class GaplineError(Exception):
-    """A message `where: expected X, got Y`, with a hint where one can be given."""
+    """A message `where: expected X, got Y`, with a hint if one can be given."""
 
     exit_code = 1
 
@@ -37,7 +37,7 @@ class GaplineError(Exception):
         return self.message if self.hint is None else f"{self.message}\nHint: {self.hint}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Errors of workers come back as they are: what they say is built once, and not again from what it was built of.
+        # An error of a worker is restored from its message and attributes, not built again from its arguments.
         return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]  # as pickle does
 
 
@@ -99,7 +99,7 @@ class EnvironmentLacksError(GaplineError):
 
     @classmethod
     def for_extra(cls, package: str, extra: str) -> "EnvironmentLacksError":
-        """Say which extra brings a missing package."""
+        """Return the error for a missing package, with the extra that brings it."""
         return cls(f"{package} is not installed", hint=f"pip install 'gapline[{extra}]'")
 
 
@@ -112,7 +112,7 @@ def closest(name: str, valid: Iterable[str]) -> str | None:
     from difflib import get_close_matches
 
     names = [str(one) for one in valid]
-    # To the matcher a letter in the other case is another letter.
+    # The matcher is case-sensitive.
     same = [one for one in names if one.casefold() == name.casefold()]
     near = same or get_close_matches(name, names, n=1, cutoff=0.5)
     return near[0] if near else None
@@ -130,7 +130,7 @@ def listing(items: Iterable[str], *, most: int = 10) -> str:
 
 
 def found_at(path: Path) -> str:
-    """Say what stands where a file was expected.
+    """Describe what was found where a file was expected.
 
     >>> found_at(Path("/")), found_at(Path("/no/such"))
     ('a directory', 'no such file')
@@ -143,7 +143,7 @@ def found_at(path: Path) -> str:
 
 
 def near(path: Path) -> str | None:
-    """Return a hint that names a file of the same folder with a similar name, where there is one."""
+    """Return a hint that names a similar file in the same folder, if there is one."""
     try:
         name = closest(path.name, (other.name for other in path.parent.iterdir()))
     except OSError:

@@ -4,13 +4,13 @@
 
     figures.mean_convergence(study) & figures.attainment(study)
 
-They take a study (`gl.open_study`), its analysis (`gl.analyse`), or the objects that a figure is made of. `width` is
-that of the whole in centimetres, or `column` or `page`; `title` is another title, or False for none. The charts have no
-configuration of their own, so they can be layered, joined and facetted; `style` gives one, or the whole that was
-composed, the look of the report, and `write` saves it as SVG, PNG, PDF, or as a page (.html) that needs no network.
+They take a study (`gl.open_study`), its analysis (`gl.analyse`), or the objects that a figure is made from. `width` is
+that of the whole figure in centimetres, or `column` or `page`; `title` is another title, or False for none. The charts
+have no configuration of their own, so they can be layered, joined and facetted; `style` gives a chart, also a composed
+one, the look of the report, and `write` saves it as SVG, PNG, PDF, or as a page (.html) that needs no network.
 
-Where nobody chose a renderer of Altair's, charts show themselves without a network: as a drawing, and as a
-specification for front ends that draw one by themselves.
+Unless the user chose a renderer of Altair, charts show themselves without a network: as a drawing, and as a
+specification for front ends that draw it themselves.
 """
 
 from collections.abc import Sequence
@@ -83,8 +83,8 @@ def mean_convergence(
 ) -> Any:
     """Draw the mean gap over time, as steps; `bands` adds pointwise 95 % bands over instances.
 
-    Of a study, of envelopes against references, or of curves that `gl.mean_curve` made. What a study declares holds
-    for its own: `kernel`, `weighting` and `policy` are of envelopes.
+    Takes a study, envelopes with references, or curves from `gl.mean_curve`. `kernel`, `weighting` and `policy` are for
+    envelopes; a study uses its declared choices.
     """
     what, keys = "mean_convergence", several(by)
     if isinstance(of, MeanCurves):
@@ -119,7 +119,7 @@ def attainment(
     width: Width = None,
     title: Title = True,
 ) -> Any:
-    """Draw the share of runs that have reached a goal by each time; of what `mean_convergence` takes."""
+    """Draw the share of runs that have reached a goal by each time; takes the same objects as `mean_convergence`."""
     what, keys = "attainment", several(by)
     if isinstance(of, AttainmentCurves):
         _refuse(what, "AttainmentCurves", references=references, goals=goals, log_time=log_time)
@@ -139,7 +139,7 @@ def attainment(
 
 
 def final_gaps(of: Study | Scores, /, *, weighting: str | None = None, width: Width = None, title: Title = True) -> Any:
-    """Draw the distribution of final raw gaps, empty runs in the denominator."""
+    """Draw the distribution of final raw gaps, with empty runs in the denominator."""
     scores = of.scores[0] if isinstance(of, Study) else expect(of, Scores, "final_gaps")
     declared, arms = (of.weighting, of.arms) if isinstance(of, Study) else ("panel", ())
     figure = final_gap_figure(scores, weighting=weighting or declared)
@@ -155,7 +155,7 @@ def score_intervals(
     width: Width = None,
     title: Title = True,
 ) -> Any:
-    """Draw the mean score of every arm, with its interval; descriptive arms stand below the others."""
+    """Draw the mean score of every arm with its interval; descriptive arms are below the others."""
     summary = of.summary if isinstance(of, Study) else expect(of, Summary, "score_intervals")
     found = of.intervals if isinstance(of, Study) and intervals is None else intervals
     order = order_arms(summary, tier_two=tier_two)
@@ -164,7 +164,7 @@ def score_intervals(
 
 
 def contrasts(of: Study | Contrasts, reference: Label = None, /, *, width: Width = None, title: Title = True) -> Any:
-    """Draw the forest of paired differences, of a study or of contrasts with the label of their reference."""
+    """Draw the forest of paired differences of a study, or of contrasts with the label of their reference."""
     descriptive: Sequence[str] = ()
     if isinstance(of, Study):
         if of.contrasts is None:
@@ -184,7 +184,7 @@ def metric_sensitivity(
     width: Width = None,
     title: Title = True,
 ) -> Any:
-    """Draw the pooled scores under every kernel, against the reference that the analysis knows as `name`."""
+    """Draw the pooled scores under every kernel, against the reference called `name` in the analysis."""
     analysis = _analysis(of)
     if analysis is not None:
         names = list(analysis.labels)
@@ -204,7 +204,7 @@ def reference_shift(
     width: Width = None,
     title: Title = True,
 ) -> Any:
-    """Draw what another reference does to the pooled scores."""
+    """Draw the effect of another reference on the pooled scores."""
     analysis = _analysis(of)
     if analysis is not None:
         labels = list(analysis.labels.values())
@@ -247,7 +247,7 @@ def horizon_sweep(
     width: Width = None,
     title: Title = True,
 ) -> Any:
-    """Draw the mean score at every horizon, with the swaps of arms; logarithmic time is of a study."""
+    """Draw the mean score at every horizon, with the swaps of arms; only a study has logarithmic time."""
     analysis, start = _analysis(of), None
     if analysis is not None:
         study = analysis.study
@@ -308,7 +308,7 @@ def write(
 ) -> Path:
     """Save a chart in the look of the report; the name ends in .svg, .png, .pdf or .html.
 
-    The digests of a `study` stand in the metadata of the file.
+    The file's metadata contain the digests of a `study`.
     """
     canvas = Canvas(parse_width(width), title=title, caption=caption, font_size=font_size, grey=grey)
     target = Path(path)
@@ -343,6 +343,6 @@ def _snapshot(given: References | None, what: str) -> Snapshot:
 
 
 def _refuse(what: str, kind: str, /, **given: Any) -> None:
-    """Refuse choices that are made already, rather than ignore them."""
+    """Refuse choices that are already made, rather than ignore them."""
     if named := [name for name, value in given.items() if value not in (None, False)]:
         raise UsageError(f"{what}: expected no {named[0]} with {kind}, which has its own", hint="leave it out")

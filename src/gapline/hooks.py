@@ -1,10 +1,10 @@
-"""One line in a script of one's own, and the candidates of a solver's library are recorded (`gapline.record`).
+"""Hooks that record the candidates of a solver's library with one line in your own script (`gapline.record`).
 
     with gl.record("traces.jsonl", arm="cp-sat", instance="a", horizon=60) as trace:
         solver.solve(model, gl.hooks.cpsat(trace, model))
 
-Each takes the trace, and the model where the library says there which way is better, and gives what the library calls.
-Nothing of a library is imported before its hook is asked for.
+Each hook takes the trace, and the model if the library states the direction there, and returns what the library calls.
+No library is imported before its hook is called.
 """
 
 import dataclasses
@@ -18,14 +18,14 @@ from gapline.contract.number_limits import INFINITE
 from gapline.errors import UsageError
 from gapline.traces.recording import Trace
 
-# By how much an iterate of scipy may break a constraint: its own tolerance of `trust-constr`.
+# How much an iterate of scipy may violate a constraint: the tolerance of its `trust-constr`.
 _BROKEN = 1e-8
 
 
 class Best:
-    """Adds what is better than everything before, and bounds that moved: libraries repeat themselves.
+    """Adds candidates that are better than all before, and bounds that changed: libraries repeat themselves.
 
-    What comes after the run has ended is left out: a library listens as long as its model lives.
+    Candidates after the end of the run are ignored: a library keeps calling as long as its model lives.
     """
 
     def __init__(self, trace: Trace, *, maximise: bool = False) -> None:
@@ -42,11 +42,11 @@ class Best:
             )
         self._trace, self._sign = trace, -1.0 if maximise else 1.0
         self._best, self._bound = math.inf, math.nan
-        # Optuna and others call back from several threads.
+        # Optuna and others call from several threads.
         self._lock = Lock()
 
     def take(self, objective: float, bound: float | None = None, solution: Any = None) -> None:
-        """Add a candidate where it is the best so far; a bound that is none (1e20 and beyond) is left out."""
+        """Add a candidate if it is the best so far; a bound of 1e20 or more means none and is left out."""
         value = self._sign * float(objective)
         known = None if bound is None or not abs(bound) < INFINITE else float(bound)
         with self._lock:
@@ -84,12 +84,12 @@ def cpsat(trace: Trace, model: Any, /) -> Any:
 
 
 def cpsat_bound(trace: Trace, model: Any, /) -> Callable[[float], None]:
-    """Return what CP-SAT calls with each better bound, also between solutions: `solver.best_bound_callback = …`."""
+    """Return a callback for each better bound of CP-SAT, also between solutions: `solver.best_bound_callback = …`."""
     return Best(trace, maximise=_is_maximised(model)).take_bound
 
 
 def _is_maximised(model: Any) -> bool:
-    # CP-SAT minimises: what is maximised has its sign turned, and a factor that turns it back.
+    # CP-SAT minimises: it negates a maximised objective, and a negative factor restores its sign.
     return model.proto.objective.scaling_factor < 0 or bool(model.proto.floating_point_objective.maximize)
 
 
@@ -100,7 +100,7 @@ def ortools_routing(trace: Trace, routing: Any, /) -> None:
 
 
 def pyvrp(trace: Trace, params: Any = None, /) -> Any:
-    """Return parameters for `pyvrp.solve(…, params=…)`, as yours if you give some: every feasible best solution."""
+    """Return parameters for `pyvrp.solve(…, params=…)`, based on yours if given, that record every feasible best."""
     import pyvrp as library
     from pyvrp.IteratedLocalSearch import IteratedLocalSearchCallbacks
 
@@ -114,21 +114,21 @@ def pyvrp(trace: Trace, params: Any = None, /) -> Any:
             record.take(sum(costs) + solution.uncollected_prizes())
 
     class Callbacks(IteratedLocalSearchCallbacks):
-        """Takes each best; callbacks of yours are called too."""
+        """Records each best solution; callbacks of yours are called too."""
 
         def on_start(self, ils: Any) -> None:
-            """Take the solution it starts from, which is reported as no best."""
+            """Record the initial solution, which PyVRP does not report as a best one."""
             take(ils.initial_solution)
             theirs.on_start(ils)
 
         def on_best(self, best: Any) -> None:
-            """Take one."""
+            """Record one."""
             take(best)
             theirs.on_best(best)
 
     for name in ("on_end", "on_iteration", "on_restart"):
         setattr(Callbacks, name, staticmethod(getattr(theirs, name)))
-    # Yours stay as they are: another run may use them with another trace.
+    # Your parameters do not change: another run may use them with another trace.
     parts = {name: getattr(given, name) for name in signature(library.SolveParams).parameters}
     return library.SolveParams(**parts | {"ils": dataclasses.replace(given.ils, callbacks=Callbacks())})
 
@@ -155,7 +155,7 @@ def scip(trace: Trace, model: Any, /) -> None:
     events = (kinds.BESTSOLFOUND, kinds.DUALBOUNDIMPROVED)
 
     class Listener(pyscipopt.Eventhdlr):
-        """Takes each best solution and each better bound."""
+        """Records each best solution and each better bound."""
 
         def eventinit(self) -> None:
             """Listen."""
@@ -168,7 +168,7 @@ def scip(trace: Trace, model: Any, /) -> None:
                 self.model.dropEvent(kind, self)
 
         def eventexec(self, event: Any) -> None:
-            """Take one."""
+            """Record one."""
             if event.getType() == kinds.BESTSOLFOUND:
                 best.take(self.model.getSolObjVal(self.model.getBestSol()), self.model.getDualbound())
             else:
@@ -180,7 +180,7 @@ def scip(trace: Trace, model: Any, /) -> None:
 def gurobi(trace: Trace, model: Any, /) -> Callable[[Any, int], None]:
     """Return a callback for `Model.optimize(callback)` of gurobipy: every new incumbent of a MIP, with the bound.
 
-    With a callback of your own, call this one in it with the same arguments. Where that adds lazy constraints, a
+    If you have your own callback, call this one in it with the same arguments. If yours adds lazy constraints, a
     solution counts once Gurobi has accepted it.
     """
     from gurobipy import GRB
@@ -199,7 +199,7 @@ def gurobi(trace: Trace, model: Any, /) -> Callable[[Any, int], None]:
             take(model.cbGet(codes.MIP_OBJBST), model.cbGet(codes.MIP_OBJBND))
 
     def take(objective: float, bound: float) -> None:
-        # 1e100 where there is no incumbent yet.
+        # Gurobi passes 1e100 if there is no incumbent yet.
         if abs(objective) < INFINITE:
             best.take(objective, bound)
         else:
@@ -219,7 +219,7 @@ def optuna(trace: Trace, /) -> Callable[[Any, Any], None]:
                 if len(study.directions) > 1:
                     raise _several("study", len(study.directions))
                 bests.append(Best(trace, maximise=study.direction.name == "MAXIMIZE"))
-        # Failed and pruned trials have no value that counts, and one above zero breaks a constraint.
+        # Failed and pruned trials have no value that counts, and a constraint value above zero is a violation.
         if trial.state.name == "COMPLETE" and all(value <= 0 for value in trial.constraints.values()):
             bests[0].take(trial.value, solution=trial.params)
 
@@ -229,14 +229,14 @@ def optuna(trace: Trace, /) -> Callable[[Any, Any], None]:
 def scipy(trace: Trace, /, *, feasible: Callable[[Any], bool] | None = None) -> Callable[..., None]:
     """Return a callback for `minimize` and `differential_evolution` of scipy.optimize: every iterate that is better.
 
-    Iterates that break a constraint are left out where scipy says so (`trust-constr`, `COBYLA`, and
-    `differential_evolution`); with `SLSQP` and `COBYQA` say yourself which are `feasible`. `TNC`, `shgo` and `direct`
-    hand over no value, `milp`, `linprog` and `brute` call nobody: `add` in your own function there. `COBYLA` that is
-    ended by `maxiter` may return a point that it handed to nobody: `add` the value of its result too.
+    Iterates that violate a constraint are left out if scipy reports it (`trust-constr`, `COBYLA`, and
+    `differential_evolution`); for `SLSQP` and `COBYQA`, say yourself which are `feasible`. `TNC`, `shgo` and `direct`
+    pass no value, and `milp`, `linprog` and `brute` have no callback: there, `add` in your own function. If `COBYLA`
+    ends by `maxiter`, it may return a point that it never passed: `add` the value of its result too.
     """
     best = Best(trace)
 
-    # By this very name: scipy looks at it to decide what it hands over.
+    # scipy inspects this parameter's name to decide what it passes.
     def callback(intermediate_result: Any) -> None:
         found = intermediate_result
         if not hasattr(found, "fun"):

@@ -1,7 +1,7 @@
 """The fixture `gapline_gate`: a gate on anytime behaviour as a test of pytest, with the answer of `gapline compare`.
 
-pytest loads this module wherever gapline is installed (entry point `pytest11`), so that it imports nothing heavy and
-adds neither options nor output where the fixture is not asked for.
+pytest loads this module wherever gapline is installed (entry point `pytest11`), so it imports nothing heavy, and adds
+neither options nor output unless the fixture is used.
 """
 
 import contextlib
@@ -14,11 +14,11 @@ import pytest
 if TYPE_CHECKING:
     from gapline.study.comparison import Judged
 
-# Under this name a report carries what a gate said, to the terminal of another process too (pytest-xdist).
+# The property of a report that contains the gate's lines, also for the terminal of another process (pytest-xdist).
 _PROPERTY = "gapline_gate"
 _GATES = ("fail_if_worse", "fail_unless_non_inferior", "fail_unless_superior")
 _OWN = (*_GATES, "gate_error", "allow_missing")
-# Options of `gapline compare` that name one thing, where `open_study` takes several.
+# Options of `gapline compare` for a single value, where `open_study` takes several.
 _SINGULAR = {"snapshot": "snapshots", "kernel": "kernels"}
 
 
@@ -29,7 +29,7 @@ def gapline_gate(request: pytest.FixtureRequest) -> "Callable[..., Judged]":
     `gapline_gate(new="traces/*.jsonl", baseline="baseline.zip", fail_if_worse=0.005)` takes the choices of `gapline
     compare` by name: one of fail_if_worse, fail_unless_non_inferior and fail_unless_superior, gate_error,
     allow_missing, snapshot or references, horizon, kernel, and all others of `gapline.open_study`. A source with
-    several arms is `SOURCE:ARM`. Relative paths start at pytest's rootdir. What was judged is returned.
+    several arms is `SOURCE:ARM`. Relative paths start at pytest's rootdir. Returns the judged comparison.
     """
 
     def gate(*, new: str | Path, baseline: str | Path, **choices: Any) -> "Judged":
@@ -48,12 +48,12 @@ def _judge(request: pytest.FixtureRequest, new: str, baseline: str, choices: dic
 
     root, refused = request.config.rootpath, None
     try:
-        # Sources, references and snapshots are then found, and named, as `gapline compare` does it there.
+        # Relative sources, references and snapshots are then found and named as by `gapline compare` in that folder.
         with contextlib.chdir(root):
             judged = judge_pair(baseline, new, **_options(choices))
     except (GaplineError, OSError) as error:
         refused = str(error)
-    # Not where it was caught: pytest would show both, one as a failure in handling the other.
+    # Outside of the `except` block: otherwise pytest would show both errors, one as raised while handling the other.
     if refused is not None:
         _keep(request, [f"not judged: {visible(refused.split(chr(10))[0])}"])
         said = f"gapline_gate: {refused}\n(relative paths start at pytest's rootdir, {root})"
@@ -68,7 +68,7 @@ def _judge(request: pytest.FixtureRequest, new: str, baseline: str, choices: dic
 
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the choices by the names of `judge_pair`, or say which of them is none."""
+    """Return the choices by the names of `judge_pair`; unknown ones are refused."""
     import inspect
 
     from gapline.errors import UsageError
@@ -93,12 +93,12 @@ def _keep(request: pytest.FixtureRequest, lines: list[str]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say of every gate, passed ones too, what came out."""
+    """Print the result of every gate, including those that passed."""
     found: dict[str, tuple[str, list[str]]] = {}
     for reports in terminalreporter.stats.values():
         for report in reports:
             said = [str(text) for name, text in getattr(report, "user_properties", ()) if name == _PROPERTY]
-            # A test has several reports; the worst of them, and the last of what was said, count.
+            # A test has several reports: the worst outcome and the last lines count.
             outcome, known = found.get(getattr(report, "nodeid", ""), ("passed", []))
             if said:
                 worst = outcome if report.outcome == "passed" else report.outcome

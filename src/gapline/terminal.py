@@ -1,8 +1,8 @@
-"""The one way out to a terminal: what comes from files of others is shown, never obeyed, in whatever encoding.
+"""All output to a terminal: text from other people's files is shown, never interpreted, in any encoding.
 
-A name, a log line or an error message may hold escape sequences that move the cursor, change the title of the window or
-type into the shell. Nothing else of gapline prints (`tests/test_terminal.py` looks): text goes out through `say`,
-tables and plots through a `console`, and both make unprintable characters visible.
+A name, a log line or an error message may contain escape sequences that move the cursor, change the title of the window
+or type into the shell. Nothing else in gapline prints (`tests/test_terminal.py` checks): text is printed by `say`,
+tables and plots by a `console`, and both make unprintable characters visible.
 """
 
 import codecs
@@ -20,7 +20,7 @@ from gapline.text import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-# What gapline itself writes beyond ASCII, for a terminal or a log in another encoding.
+# Characters beyond ASCII in gapline's own output, for a terminal or a log in another encoding.
 _ASCII = {
     "…": "...", "–": "-", "—": "-", "−": "-", "×": "x", "·": ".", "±": "+/-", "≤": "<=", "≥": ">=", "→": "->",
     "²": "^2", "³": "^3", "√": "sqrt ", "†": "+", "½": "1/2", "Γ": "Gamma", "Δ": "Delta", "Λ": "Lambda", "Σ": "sum ",
@@ -29,14 +29,14 @@ _ASCII = {
     "▁": "_", "▂": ".", "▃": "-", "▄": "~", "▅": "=", "▆": "+", "▇": "*",
 }  # fmt: skip
 _ERRORS = "gapline-ascii"
-# Where nobody says how wide it is: a log, a file, a pipe.
+# The width of a log, a file or a pipe, which state none.
 PIPED = 120
-# Below that no table has room; a line then goes over the edge.
+# Tables need at least this width; on a narrower terminal, lines are wider than it.
 NARROWEST = 20
 
 
 def width(*, err: bool = False) -> int:
-    """Return how many columns a line may have: COLUMNS, else those of the terminal, else 120 in a pipe or a file."""
+    """Return the number of columns of a line: COLUMNS, else that of the terminal, else 120 in a pipe or a file."""
     try:
         asked = int(os.environ.get("COLUMNS", ""))
     except ValueError:
@@ -50,7 +50,7 @@ def width(*, err: bool = False) -> int:
 
 
 def cells(text: str) -> int:
-    """Return how many columns of a terminal a text takes: Chinese letters take two, combining ones none.
+    """Return the width of a text in terminal columns: Chinese characters take two, combining ones none.
 
     >>> cells("abc"), cells("中文")
     (3, 4)
@@ -61,7 +61,7 @@ def cells(text: str) -> int:
 
 
 def wrapped(text: str, room: int, *, hang: str = "") -> list[str]:
-    """Break a text at its spaces into lines of a width, those after the first behind `hang`; no word is split.
+    """Wrap a text at its spaces to a width, with `hang` before all lines but the first; no word is split.
 
     >>> wrapped("note: three words", 11, hang="  ")
     ['note: three', '  words']
@@ -70,7 +70,7 @@ def wrapped(text: str, room: int, *, hang: str = "") -> list[str]:
         return [text]
     lines: list[str] = []
     line = ""
-    # Spaces at the front are an indent, not a word.
+    # Leading spaces are an indent, not a word.
     front = text[: len(text) - len(text.lstrip(" "))]
     for word in text.split():
         longer = f"{line} {word}" if line.strip() else f"{front if not lines else hang}{word}"
@@ -82,7 +82,7 @@ def wrapped(text: str, room: int, *, hang: str = "") -> list[str]:
 
 
 def visible(text: object) -> str:
-    r"""Make everything of a text visible that a terminal would obey; its line ends stay.
+    r"""Make everything visible that a terminal would interpret; line ends are kept.
 
     >>> print(visible("one" + chr(27) + "[2J\ntwo"))
     one\u001b[2J
@@ -91,7 +91,7 @@ def visible(text: object) -> str:
     return "\n".join(map(printable, str(text).split("\n")))
 
 
-# Who has something on the screen that must be gone before a line is printed.
+# Functions that clear temporary output from the screen before a line is printed.
 _on_output: list[Callable[[], None]] = []
 
 
@@ -111,46 +111,46 @@ def _clear() -> None:
 
 
 def redraw(text: str) -> None:
-    """Put a line of the error stream in the place of the one that stands there; an empty one takes it away."""
+    """Replace the current line of the error stream; an empty text clears it."""
     sys.stderr.write(f"\r\x1b[K{printable(text)}")
     sys.stderr.flush()
 
 
 def clipped_line(text: str) -> str:
-    """Cut a text to one line of the error stream: what wraps cannot be drawn over."""
+    """Cut a text to one line of the error stream: wrapped lines cannot be overwritten."""
     room = width(err=True) - 1
     return text if cells(text) <= room else f"{text[: max(0, room - 1)]}…"
 
 
 def say(text: object = "", *, err: bool = False, file: IO[str] | None = None) -> None:
-    """Print a text and a line end, to the error stream where asked for."""
+    """Print a text and a line end, to the error stream if requested."""
     _clear()
     print(visible(text), file=file or (sys.stderr if err else sys.stdout), flush=True)
 
 
 def say_words(text: object = "", *, err: bool = False) -> None:
-    """Print prose, broken at its spaces to the width that there is; a command to be copied goes through `say`."""
+    """Print prose wrapped to the available width; commands to be copied are printed by `say`."""
     for line in visible(text).split("\n"):
         say("\n".join(wrapped(line, width(err=err), hang="  ")), err=err)
 
 
 def say_json(document: Any) -> None:
-    """Print one JSON document; what a terminal would obey is escaped as JSON does it, so that nothing is lost."""
-    # An encoding of few letters would get replacements for the others, which are not what the document says.
+    """Print one JSON document; characters that a terminal would interpret are escaped as in JSON, without loss."""
+    # A limited encoding would replace other characters, which would change the document.
     narrow = not (sys.stdout.encoding or "").lower().startswith("utf")
     text = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=narrow)
-    # DEL is ASCII, which `json` leaves as it is.
+    # DEL is ASCII, so `json` does not escape it.
     escaped = (c if c.isprintable() or c in "\n\x7f" else json.dumps(c)[1:-1] for c in text)
     say("".join(escaped).replace("\x7f", "\\u007f"))
 
 
 def console(*, err: bool = False, file: IO[str] | None = None) -> "Console":
-    """Return a console for tables, plots and bars, as wide as `width` says."""
+    """Return a console for tables, plots and bars, with the width that `width` returns."""
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
 
     class Visible(Console):
-        # Rich takes the escape sequences of a text for letters and passes them on; its own are in styles and controls.
+        # Rich passes escape sequences in a text on as characters; its own are in styles and controls.
         def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Any:
             for part in super().render(renderable, options):
                 yield part if part.control else Segment(visible(part.text), part.style)
@@ -158,20 +158,20 @@ def console(*, err: bool = False, file: IO[str] | None = None) -> "Console":
     _clear()
     room = width(err=err)
     if file is not None:
-        # Whatever the environment says of terminals, a text has no colours.
+        # Without colours, whatever the environment says about terminals.
         return Visible(file=file, highlight=False, width=room, color_system=None, force_terminal=False)
     return Visible(stderr=err, highlight=False, width=room)
 
 
 def open_closed() -> None:
-    """Let a standard stream that the caller has closed (`>&-`) go nowhere: the next open file would take its place."""
+    """Open a standard stream that the caller has closed (`>&-`) to nowhere: else the next file would take its place."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 (open to the end)
 
 
 def replace_unencodable() -> None:
-    """Let standard output and error write ASCII for what their encoding does not have, instead of failing."""
+    """Let standard output and error write ASCII for characters that their encoding lacks, instead of failing."""
     codecs.register_error(_ERRORS, _in_ascii)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -186,6 +186,6 @@ def _in_ascii(error: UnicodeError) -> tuple[str, int]:
 
 
 def _ascii(letter: str) -> str:
-    # A dot of a plot in characters: how many of its eight points are set cannot be said in one letter.
+    # A braille dot pattern of a plot: no ASCII character can show which of its eight points are set.
     braille = "\u2800" <= letter <= "\u28ff"
     return "*" if braille else _ASCII.get(letter, ascii(letter)[1:-1])

@@ -1,4 +1,4 @@
-"""Names and text that come from files of others: safe to print, and the same wherever they come from."""
+"""Names and text from other people's files: safe to print, and the same wherever they come from."""
 
 import math
 import re
@@ -13,7 +13,7 @@ _MODEL_SUFFIXES = re.compile(
 
 
 def model_name(name: str) -> str:
-    """Return the name of a model without the suffixes of its file, which a library of best values does not have.
+    """Return the name of a model without the suffixes of its file, as libraries of best values write it.
 
     >>> model_name("p0033.opb.gz"), model_name("X-n101-k25.vrp"), model_name(".lp")
     ('p0033', 'X-n101-k25.vrp', '.lp')
@@ -22,7 +22,7 @@ def model_name(name: str) -> str:
 
 
 def printable(text: object) -> str:
-    """Replace what a terminal would obey instead of showing: control, bidi and other unprintable characters.
+    """Escape what a terminal would interpret instead of showing: control, bidi and other unprintable characters.
 
     >>> printable("a" + chr(27) + "[31mb")
     'a\\\\u001b[31mb'
@@ -32,14 +32,14 @@ def printable(text: object) -> str:
 
 
 def writable(text: object) -> str:
-    r"""Return a text that any file can hold: of a path that is not UTF-8 the bytes that are none stand escaped.
+    r"""Return a text that any file can hold: bytes of a path that are not UTF-8 are escaped.
 
     >>> import os
     >>> writable(os.fsdecode(b"st\xffdy"))
     'st\\udcffdy'
     """
     whole = str(text)
-    # A million paths are mostly plain: those are not copied.
+    # Among a million paths most are ASCII: these are not copied.
     return whole if whole.isascii() else whole.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -57,7 +57,7 @@ def natural_order(text: str) -> list[tuple[int, int, str]]:
 
 
 def counted(number: int, noun: str) -> str:
-    """Count in words.
+    """Return a number with its noun, singular or plural.
 
     >>> counted(1, "run"), counted(1200, "run")
     ('1 run', '1,200 runs')
@@ -66,17 +66,17 @@ def counted(number: int, noun: str) -> str:
 
 
 def error_bound(error: float) -> str:
-    """Write how large an error is at most, as a power of ten: its digits are those of one processor.
+    """Write an error bound as a power of ten, since its digits depend on the processor.
 
     >>> error_bound(2.1e-14), error_bound(3e-8), error_bound(0.1)
     ('1e-13', '1e-07', '1e-01')
     """
-    # What is smaller is rounding, and differs by more than a power of ten.
+    # Anything smaller is rounding, and differs by more than a power of ten.
     return f"{10.0 ** math.ceil(math.log10(max(error, 1e-13))):.0e}"
 
 
 def meant(name: str, valid: Collection[str], *, show: bool = False, most: int = 10) -> str | None:
-    """Return a hint for a name that is not there: the nearest one, or what there is where that is to be shown.
+    """Return a hint for an unknown name: the closest valid one, or with `show` the valid ones.
 
     >>> meant("squezed", ["squeezed", "raw"]), meant("x", ["a", "b"], show=True)
     ("did you mean 'squeezed'?", 'there are: a, b')
@@ -91,5 +91,5 @@ def as_patterns(given: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def matches(value: str, patterns: Iterable[str]) -> bool:
-    """Say whether a name is one of the patterns or fits one (`X-n*`)."""
+    """Return whether a name is one of the patterns or fits one (`X-n*`)."""
     return any(value == pattern or fnmatchcase(value, pattern) for pattern in patterns)

@@ -1,4 +1,4 @@
-"""What a caller hands over: looked at where it enters, so that a mistake is named in our words and not in Python's."""
+"""Argument checks at the public interface, so that a mistake gets our message and not one of Python's."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import PurePath
@@ -9,7 +9,7 @@ from gapline.errors import UsageError
 
 Kind = TypeVar("Kind")
 
-# How what people have becomes what a function takes; by names, so that nobody is imported for a hint.
+# The call that converts what a caller has into what a function takes; by class name, so that nothing is imported.
 _FROM_TRACES = "gl.build_envelopes(gl.read(…))"
 _WAYS = {
     ("Campaign", "traces"): "gl.read(…)",
@@ -30,12 +30,12 @@ _TRACES = ("str", "PosixPath", "WindowsPath", "DataFrame", "LazyFrame", "Table",
 
 
 def expect(value: Any, kind: type[Kind], what: str) -> Kind:
-    """Return what was handed over where it is of a kind.
+    """Return a value if it is of the expected kind.
 
     Raises
     ------
     UsageError
-        Names `what` was expected, what came, and the call that makes the one of the other.
+        Names the expected class, the given one, and the call that converts one into the other.
 
     >>> expect("runs.csv", dict, "score")
     Traceback (most recent call last):
@@ -49,7 +49,7 @@ def expect(value: Any, kind: type[Kind], what: str) -> Kind:
 
 
 def several(given: Any) -> list[Any]:
-    """Return a list of what may be given as one or as several.
+    """Return an argument, which may be one value or several, as a list.
 
     >>> several("squeezed"), several(["raw"]), several(0.01), several({"i": 10.0})
     (['squeezed'], ['raw'], [0.01], [{'i': 10.0}])

@@ -23,7 +23,7 @@ Threads = Annotated[int, Field(ge=1)]
 Megabytes = Annotated[int, Field(ge=1)]
 # Each seed is a run of every arm on every instance.
 MOST_SEEDS = 1_000_000
-# Told apart by what is there, so that a mistake is one of a list or one of a count, not both.
+# Chosen by the type of the value, so that a mistake is reported for a list or for a count, not for both.
 Seeds = Annotated[
     Annotated[int, Field(ge=1, le=MOST_SEEDS), Tag("count")]
     | Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1), Tag("list")],
@@ -129,7 +129,7 @@ class BootstrapTable(_Section):
 
 
 def _named(given: object) -> object:
-    """Let the name of the method stand for the whole table."""
+    """Expand the name of a method into the whole table."""
     return {"method": given} if isinstance(given, str) else given
 
 
@@ -286,7 +286,7 @@ class ContractFile(_Declared):
 
 
 class Contract(_Declared):
-    """A study's contract with every instance and every arm by itself.
+    """A study's contract with patterns, lists and ladders expanded into single instances and arms.
 
     `load_contract` (`contract/study_file.py`) reads one and reports every mistake at once.
     """
@@ -302,7 +302,7 @@ class Contract(_Declared):
 
     @property
     def stated_senses(self) -> dict[str, str]:
-        """The senses that the contract states; `min` by default is no statement."""
+        """The senses that the contract states; the default `min` does not count."""
         is_stated = "sense" in self.objective.model_fields_set
         return {one.name: one.sense or self.objective.sense for one in self.instances if one.sense or is_stated}
 
@@ -328,6 +328,6 @@ def default_name(path: str) -> str:
 
 
 def study_schema() -> dict[str, object]:
-    """Return the JSON Schema of `study.toml`; `study.schema.json` beside this module holds the same for editors."""
+    """Return the JSON Schema of `study.toml`; `study.schema.json` next to this module holds the same for editors."""
     schema = ContractFile.model_json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

@@ -1,4 +1,4 @@
-"""A contract in full: patterns and lists become instances, ladders become arms, every run gets what it is given."""
+"""Expansion of a contract: patterns and lists become instances, ladders become arms."""
 
 import csv
 import io
@@ -33,7 +33,7 @@ from gapline.errors import listing
 from gapline.files.open_file import read_regular
 from gapline.text import as_patterns, matches, natural_order
 
-# Steps of these are what the run is given; of anything else, an option of the solver.
+# Ladder steps with these names are settings of the run; all others are options of the solver.
 ALLOTTED = ("threads", "memory", "horizon")
 _SIZE = re.compile(r"(<=|>=|<|>|=|==)?\s*(\d+)|(\d+)\s*\.\.\s*(\d+)")
 _FIELD = re.compile(r"\{(\w+)\}")
@@ -42,9 +42,9 @@ _NUMBERS = {"size": int, "horizon": float, "threads": int, "memory": int, "seeds
 
 
 def expand_contract(file: ContractFile, folder: Path) -> tuple[Contract | None, list[str]]:
-    """Put every instance and every arm by itself; `folder` is the study directory, where patterns are looked for.
+    """Expand patterns, lists and ladders; `folder` is the study directory, in which patterns are searched.
 
-    Returned are the contract in full, None where a mistake leaves none, and the mistakes that only this shows.
+    Returns the expanded contract, None if there are mistakes, and the mistakes that only the expansion finds.
     """
     mistakes: list[str] = []
     instances: list[tuple[str, Instance]] = []
@@ -73,7 +73,7 @@ def expand_contract(file: ContractFile, folder: Path) -> tuple[Contract | None, 
 
 @contextmanager
 def _noting(place: str, mistakes: list[str]) -> Iterator[str]:
-    """Note the mistakes of an entry under its place in the file."""
+    """Record the mistakes of an entry under its place in the file."""
     try:
         yield place
     except _Mistakes as found:
@@ -90,20 +90,20 @@ def seed_list(seeds: Seeds) -> list[int]:
 
 
 def fits(value: str, patterns: str | Sequence[str]) -> bool:
-    """Say whether a name is one of the patterns, or fits one; no pattern at all fits everything."""
+    """Return whether a name equals or matches one of the patterns; without patterns, every name matches."""
     wanted = as_patterns(patterns)
     return not wanted or matches(value, wanted)
 
 
 def idle_patterns(where: str, patterns: str | Sequence[str], known: Sequence[str], what: str) -> Iterator[str]:
-    """Name each pattern that no known name fits: it is a slip, and would leave out runs in silence."""
+    """Report each pattern that no known name matches: it is a slip, and would silently leave out runs."""
     for pattern in as_patterns(patterns):
         if not any(fits(name, pattern) for name in known):
             yield f"{where}: expected {what}, got {pattern!r}, which none fits{suggestion(pattern, known)}"
 
 
 def fits_size(size: int | None, rule: str) -> bool:
-    """Say whether a size is in a range such as <=50, >50, 100 or 20..50; an instance without a size is in none.
+    """Return whether a size is in a range such as <=50, >50, 100 or 20..50; an instance without a size is in none.
 
     >>> [fits_size(50, rule) for rule in ("<=50", ">50", "50", "20..50")]
     [True, False, True, True]
@@ -121,7 +121,7 @@ def fits_size(size: int | None, rule: str) -> bool:
 
 
 def chosen(arm: Arm, instance: Instance) -> bool:
-    """Say whether an arm runs on an instance."""
+    """Return whether an arm runs on an instance."""
     return not arm.instances or any(_selects(selector, instance) for selector in arm.instances)
 
 
@@ -134,7 +134,7 @@ def _selects(selector: str, instance: Instance) -> bool:
 
 
 def _size_rule(selector: str) -> str | None:
-    """Return the range of a selector such as size<=50 or size:20..50, None where it is a name."""
+    """Return the range of a selector such as size<=50 or size:20..50, None if it is a name."""
     found = re.match(r"size\s*(?=[<>=])|size:", selector)
     return None if found is None else selector[found.end() :]
 
@@ -157,7 +157,7 @@ def _instances(entry: InstanceEntry, folder: Path) -> Iterator[Instance]:
     elif _plain(entry, folder):
         if isinstance(entry.size, str):
             raise _Mistakes(f"size: expected a number beside a single path, got {entry.size!r}")
-        # Such an entry has no parts: braces in its name are its own.
+        # A single path has no parts to fill in: braces in its name are kept.
         yield _instance(facts, entry.path)
     else:
         found = find_files(folder, entry.path, entry.exclude, absent=absent_instances(folder))
@@ -168,13 +168,13 @@ def _instances(entry: InstanceEntry, folder: Path) -> Iterator[Instance]:
 
 
 def _parts(path: str) -> dict[str, str]:
-    """Return the parts of a path that the texts of an entry may name."""
+    """Return the parts of a path that the fields of an entry may refer to."""
     parent = path.rpartition("/")[0]
     return {"stem": default_name(path), "parent": parent.rpartition("/")[2], "folder": parent}
 
 
 def _instance(facts: Mapping[str, Any], path: str, parts: Mapping[str, str] | None = None) -> Instance:
-    """Make one instance of an entry, with the parts of its path that the texts of the entry name filled in."""
+    """Build one instance of an entry, with the placeholders for the parts of its path filled in."""
     filled = dict(facts) | {"path": path}
     for name in ("name", "panel", "size"):
         if parts is not None and isinstance(filled.get(name), str):
@@ -228,7 +228,7 @@ def _listed(entry: InstanceEntry, facts: Mapping[str, Any], folder: Path) -> Ite
             if wrong := value_mistakes(values):
                 mistakes += [f"csv: line {number} of {entry.csv!r}: {word}" for word in wrong]
                 continue
-            # The texts of the entry are filled in before the row's own words stand over them.
+            # Placeholders of the entry are filled in first; then the row's own values override them.
             found = _instance(facts, stated["path"], _parts(stated["path"])).model_dump(exclude_unset=True)
             yield Instance.model_validate(found | values)
         except ValueError as error:
@@ -241,12 +241,12 @@ def _listed(entry: InstanceEntry, facts: Mapping[str, Any], folder: Path) -> Ite
 def find_files(
     folder: Path, pattern: str, exclude: Iterable[str] = (), *, absent: Iterable[str] = ()
 ) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the files under a folder that fit a pattern, n=10 before n=100, and what its wildcards stand for.
+    """Return the files under a folder that match a pattern, n=10 before n=100, and what its wildcards match.
 
-    `absent` are paths that count as if they were there.
+    `absent` are paths that are treated as if they existed.
     """
     wanted, unwanted = _as_regex(pattern), [_as_regex(other) for other in exclude]
-    # Nothing above the first wildcard needs to be looked at.
+    # The search starts in the folder above the first wildcard.
     fixed = re.split(r"[*?\[]", pattern, maxsplit=1)[0].rpartition("/")[0]
     hidden = any(part.startswith(".") for part in pattern.split("/"))
     found = {}
@@ -268,7 +268,7 @@ def find_files(
 
 
 def _as_regex(pattern: str) -> re.Pattern[str]:
-    """Return a pattern of paths as an expression, each wildcard a group.
+    """Return a pattern of paths as a regular expression with a group for each wildcard.
 
     >>> _as_regex("a/n=*/**/x.*").fullmatch("a/n=10/b/c/x.vrp").groups()
     ('10', 'b/c/', 'vrp')
@@ -319,14 +319,14 @@ def _ladder(entry: ArmEntry) -> Iterator[Arm]:
 
 
 def _put(text: str, words: Mapping[str, str]) -> str:
-    """Put words into the braces that name them; others are left."""
+    """Fill in the placeholders that `words` defines; keep the others."""
     return _FIELD.sub(lambda found: words.get(found[1], found[0]), text)
 
 
 def _repeated(
     named: list[tuple[str, Instance]] | list[tuple[str, Arm]], several: set[str], *, hint: str
 ) -> Iterator[str]:
-    """Name what has one name twice; entries of one thing each are told by the file's own data."""
+    """Report repeated names of entries that expand into several; `mistakes.py` reports those of plain entries."""
     counts = Counter(one.name for _, one in named)
     twice: dict[str, dict[str, None]] = {}
     for place, one in named:
@@ -338,7 +338,7 @@ def _repeated(
 
 
 def _selector_mistakes(contract: Contract, arms: list[tuple[str, Arm]]) -> Iterator[str]:
-    """Name each pattern that nothing fits: it is a slip, and would leave out runs in silence."""
+    """Report each pattern that matches nothing: it is a slip, and would silently leave out runs."""
     names = [one.name for one in contract.instances]
     panels = list(dict.fromkeys(one.panel for one in contract.instances))
     seen = set()

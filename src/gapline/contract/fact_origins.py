@@ -1,7 +1,7 @@
-"""Who stated a fact about runs: a journal, a log, a file, the contract or an option; or nobody did.
+"""Origins of facts about runs: a journal, a log, a file, the contract, an option, or not stated.
 
-A campaign keeps it in the column `origins` of its runs, as text such as `clock=log; horizon=option`. A fact that is not
-listed there was recorded by the runner where the run has an attempt, else it is a column of the file that was read.
+A campaign keeps them in the column `origins` of its runs, as text such as `clock=log; horizon=option`. A fact that is
+not listed there was recorded by the runner if the run has an attempt; otherwise it is a column of the file.
 """
 
 from collections.abc import Collection, Mapping
@@ -24,9 +24,9 @@ class FactOrigin(StrEnum):
 
 
 COLUMN = "origins"
-# How notes begin on a plan that was registered too late, and on what was declared later.
+# Beginnings of notes: on a plan that was registered too late, and on a declaration that changed later.
 LATE_PLAN, CHANGED = "the plan was registered after the runs began", "changed after the first run"
-# The facts, and the columns of the runs that hold them. `announced` is the horizon before another one is scored.
+# The facts and their columns of the runs. `announced` is the solver's horizon, which may differ from the scored one.
 FACTS = {
     "clock": "clock",
     "horizon": "announced",
@@ -38,7 +38,7 @@ FACTS = {
 
 
 def write_origins(origins: Mapping[str, FactOrigin]) -> str:
-    """Return origins as the column has them.
+    """Return origins as text for the column.
 
     >>> write_origins({"horizon": FactOrigin.OPTION, "clock": FactOrigin.LOG})
     'clock=log; horizon=option'
@@ -47,7 +47,7 @@ def write_origins(origins: Mapping[str, FactOrigin]) -> str:
 
 
 def read_origins(text: str | None) -> dict[str, FactOrigin]:
-    """Return the origins that the column has for a run; what is no origin is left out.
+    """Return the origins that the column states for a run; unknown words are left out.
 
     >>> read_origins("clock=log; horizon=option; sense=?")
     {'clock': <FactOrigin.LOG: 'log'>, 'horizon': <FactOrigin.OPTION: 'option'>}
@@ -58,13 +58,13 @@ def read_origins(text: str | None) -> dict[str, FactOrigin]:
 
 
 def set_origin(runs: pl.DataFrame, fact: str, origin: FactOrigin, rows: pl.Series | None = None) -> pl.DataFrame:
-    """Return the runs with the origin of a fact stated for some of them, or for all.
+    """Return the runs with the origin of a fact set for some of them, or for all.
 
     >>> set_origin(pl.DataFrame({"origins": ["clock=log"]}), "sense", FactOrigin.OPTION)["origins"][0]
     'clock=log; sense=option'
     """
     before = runs[COLUMN] if COLUMN in runs.columns else pl.Series(COLUMN, [None] * runs.height, dtype=pl.String)
-    # Few texts, whatever the number of runs.
+    # There are few distinct texts, whatever the number of runs.
     texts = {text: write_origins(read_origins(text) | {fact: origin}) for text in before.unique()}
     after = pl.Series(COLUMN, [texts[text] for text in before], dtype=pl.String)
     return runs.with_columns(after if rows is None else after.zip_with(rows, before).alias(COLUMN))
@@ -73,7 +73,7 @@ def set_origin(runs: pl.DataFrame, fact: str, origin: FactOrigin, rows: pl.Serie
 def find_origins(
     runs: pl.DataFrame, *, given: Collection[str] = (), declared: Collection[str] = ()
 ) -> dict[str, tuple[FactOrigin, ...]]:
-    """Return the origins that each fact has among the runs; `given` by an option or `declared` fill what nobody stated.
+    """Return the origins of each fact among the runs; `given` (option) or `declared` (contract) fill in missing ones.
 
     >>> runs = pl.DataFrame({"announced": [9.0, None], "clock": ["wall", None], "origins": ["clock=log", None]})
     >>> found = find_origins(runs, given=["horizon"])
@@ -95,7 +95,7 @@ def find_origins(
 def reading_origins(
     runs: pl.DataFrame, *, given: Collection[str] = (), declared: Collection[str] = ()
 ) -> dict[str, tuple[FactOrigin, ...]]:
-    """Return the origins of the facts under which runs are scored: a horizon that they do not state was given."""
+    """Return the origins of the facts under which runs are scored; a horizon that the runs do not state was given."""
     found = find_origins(runs, given={*given, "horizon"}, declared=declared)
     if not is_scaled(runs) and runs.height and (runs["announced"] != runs["horizon"]).all():
         found["horizon"] = (FactOrigin.OPTION,)
@@ -103,19 +103,19 @@ def reading_origins(
 
 
 def was_announced(runs: pl.DataFrame) -> bool:
-    """Say whether the runner itself told the solver its horizon in each of these runs, as it does when it starts one.
+    """Return whether the runner itself announced the horizon of each run, as it does when it starts the solver.
 
     >>> runs = pl.DataFrame({"attempt": [1], "limits": ["sampled"]})
     >>> was_announced(runs), was_announced(runs.drop("limits"))
     (True, False)
     """
-    # A recording of `gapline.record` is an attempt too, of a solver that somebody else started.
+    # A recording of `gapline.record` is an attempt too, but of a solver that another program started.
     columns = ("attempt", "limits")
     return all(name in runs.columns and not runs[name].null_count() for name in columns)
 
 
 def _stated(runs: pl.DataFrame, column: str, ours: pl.Series) -> pl.Series:
-    """Say which runs state something in a column; that candidates count on the solver's word is nobody's statement."""
+    """Return which runs state a value; outside the runner, `validation` "solver" is the default and states nothing."""
     there = runs[column].is_not_null()
     return there & (ours | (runs[column] != "solver").fill_null(False)) if column == "validation" else there
 

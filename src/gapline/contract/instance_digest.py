@@ -1,6 +1,6 @@
-"""A digest of the problem inside an instance file: what checker and solver read, not what stands around it.
+"""A digest of the problem in an instance file: of what checker and solver read, not of the text around it.
 
-A rewritten comment, a moved sidecar or a new picture of the city changes the bytes of an instance, and not the problem.
+A changed comment, a moved sidecar or a new picture of the city changes the bytes of an instance, but not the problem.
 """
 
 import bz2
@@ -20,24 +20,24 @@ from gapline.files.open_file import most_bytes, read_regular, too_much
 Beside = Callable[[str], bytes | None]
 
 _UNPACK: dict[str, Callable[[io.BytesIO], Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-# Of a MAMUT instance: where it comes from, in words and in pins of sidecars that are only drawn.
+# Fields of a MAMUT instance that only state its origin, as text and as digests of sidecars that are only drawn.
 _UNREAD = ("metadata", "instance_origin", "benchmark_name")
-# Of a TSPLIB or CVRPLIB file, which one of the other lines shows it to be.
+# Every TSPLIB or CVRPLIB file has one of these lines.
 _LIBRARY = re.compile(r"^(DIMENSION|EDGE_WEIGHT_TYPE)\s*:", re.MULTILINE)
-# The `.0` of a whole number, where it does not stand in a text.
+# The `.0` of a whole number, outside of strings.
 _POINT_ZERO = re.compile(rb'("(?:[^"\\]|\\.)*")|\.0(?=[,\]}]|$)')
 _WORDS = re.compile(r"^(NAME|COMMENT)\s*:")
 _POINTER = re.compile(rb"\Aversion https://git-lfs\S*\n(?:.*\n)*?oid sha256:([0-9a-f]{64})\n")
-# At the root of a MAMUT collection, from which its instances name sidecars that several of them share.
+# A file in the root of a MAMUT collection; instances name shared sidecars relative to this root.
 COLLECTION_MARKER = "mamut-collection.json"
 
 
 def problem_digest(data: bytes, name: str, beside: Beside = lambda _: None) -> str:
-    """Return the digest of the problem in an instance file of this name; `beside` gives the bytes of its sidecars.
+    """Return the digest of the problem in an instance file of this name; `beside` returns the bytes of a sidecar.
 
-    JSON counts whatever its layout, and MAMUT's `.vrp.json` without its metadata, each sidecar by the digest that pins
-    it, else by its content. TSPLIB and CVRPLIB files count without NAME and COMMENT, other text without the ends of its
-    lines, anything compressed as what is in it. What is none of these counts byte by byte.
+    JSON counts by its content, whatever the layout; MAMUT's `.vrp.json` without its metadata, and each sidecar by the
+    digest that pins it, else by its content. TSPLIB and CVRPLIB files count without NAME and COMMENT, other text
+    without trailing whitespace, and compressed files as what they contain. Any other file counts byte by byte.
 
     >>> one, other = b'{"demands": [1, 2], "metadata": {"picture": "a"}}', b'{"metadata": {}, "demands": [1.0, 2]}'
     >>> problem_digest(one, "i.vrp.json") == problem_digest(other, "i.vrp.json")
@@ -48,10 +48,10 @@ def problem_digest(data: bytes, name: str, beside: Beside = lambda _: None) -> s
 
 
 def problem_digest_of(path: Path) -> str:
-    """Return the digest of the problem in a file, sidecars looked up beside it and in the folders above."""
+    """Return the digest of the problem in a file; sidecars are searched in its folder and in the folders above."""
 
     def beside(name: str) -> bytes | None:
-        # A collection names its sidecars from its own root.
+        # Sidecars are named relative to the root of their collection.
         places = (above / name for above in path.parents)
         return next((_read(file) for file in places if file.is_file()), None)
 
@@ -63,13 +63,13 @@ def _read(path: Path) -> bytes:
 
 
 def pointed_digest(data: bytes) -> str | None:
-    """Return the digest that a large-file pointer of git states of the file it stands for; None for any other file."""
+    """Return the digest that a Git LFS pointer states for its file; None for any other file."""
     pointer = _POINTER.match(data[:1024])
     return pointer[1].decode("ascii") if pointer else None
 
 
 def sidecar_names(instance: bytes) -> list[str]:
-    """Return the sidecars that a MAMUT instance names for checker and solver, as it names them.
+    """Return the sidecars of a MAMUT instance that checker and solver read, as the instance names them.
 
     >>> sidecar_names(b'{"td": {"atf_path": "A.atf.json.gz", "road": {"path": "net/r.json"}}}')
     ['A.atf.json.gz', 'net/r.json']
@@ -90,10 +90,10 @@ def sidecar_names(instance: bytes) -> list[str]:
 
 
 def files_beside(instance: Path, root: Path) -> list[Path]:
-    """Return what lies inside of `root` and an instance file there needs beside itself: sidecars, and their marker."""
+    """Return the files inside `root` that an instance file there needs: its sidecars and the collection marker."""
     _, data = _unpacked(instance.name, _read(instance))
     names = sidecar_names(data)
-    # A collection names its sidecars from its own root, which a file marks.
+    # Sidecars are named relative to the root of their collection, which contains a marker file.
     above = [folder for folder in instance.parents if folder.is_relative_to(root)]
     wanted = [*names, COLLECTION_MARKER] if names else []
     found = (next((file for folder in above if (file := folder / name).is_file()), None) for name in wanted)
@@ -120,10 +120,10 @@ def _content(data: bytes, name: str, beside: Beside) -> bytes:
 
 
 def _whole_numbers(text: bytes) -> bytes:
-    """Write 10.0 as 10 in compact JSON: they are one number to every reader."""
+    """Write 10.0 as 10 in compact JSON: every reader takes them as the same number."""
     if b"\\" in text:
         return _POINT_ZERO.sub(rb"\1", text)
-    # Without escapes every second part lies between quotes; plain replacing is ten times as fast as the pattern.
+    # Without escapes every second part is a string; `replace` is ten times as fast as the pattern.
     parts = text.split(b'"')
     for end in (b",", b"]", b"}"):
         parts[::2] = [part.replace(b".0" + end, end) for part in parts[::2]]
@@ -148,7 +148,7 @@ def _unpacked(name: str, data: bytes) -> tuple[str, bytes]:
     stem, dot, suffix = name.rpartition(".")
     try:
         return (stem, _unpack(_UNPACK[dot + suffix], data, name)) if dot + suffix in _UNPACK else (name, data)
-    # What cannot be unpacked, or swells beyond the limit, is a file by its bytes.
+    # A file that cannot be unpacked, or exceeds the limit, counts by its bytes.
     except (OSError, EOFError, lzma.LZMAError):
         return name, data
 

@@ -1,4 +1,4 @@
-"""The instances that arms are compared on: decided here alone, and part of every `Reading`.
+"""The instances that arms are compared on: decided only here, and part of every `Reading`.
 
 A mean over the easy half of the instances says nothing against a mean over all of them. Ranks, bold means and winners
 therefore exist only among arms that ran the same instances.
@@ -25,7 +25,7 @@ NO_SOLUTION, NO_COMPARED_SOLUTION = "no run found a solution", "no run of a comp
 
 @dataclass(frozen=True, slots=True)
 class OtherInstances:
-    """How the instances of an arm differ from those that are ranked on: it has `shared` of them, and `more` others."""
+    """How the instances of an arm differ from those of the ranked arms: it has `shared` of them, and `more` others."""
 
     arm: str
     shared: int
@@ -34,12 +34,12 @@ class OtherInstances:
 
 @dataclass(frozen=True, slots=True)
 class InstanceSet:
-    """Which arms are ranked, and on how many instances; all of these arms ran exactly the same ones.
+    """Which arms are ranked, and on how many instances; all ranked arms ran exactly the same ones.
 
-    `rule` is what becomes of instances that an arm lacks: `leave-out` ranks the largest group of arms with the same
+    `rule` says how instances that an arm lacks are treated: `leave-out` ranks the largest group of arms with the same
     instances, `common` leaves out the instances that some compared arm lacks (`left_out` of them), `empty` counts
     missing runs as runs that found nothing. `others` are compared arms that ran other instances: shown, not ranked.
-    `reason` says why no arm is ranked, None where some are or fewer than two are compared.
+    `reason` says why no arm is ranked; None if some are, or if fewer than two are compared.
     """
 
     rule: str = LEAVE_OUT
@@ -59,7 +59,7 @@ class InstanceSet:
         return not self.others and not self.left_out and self.reason is None
 
     def __str__(self) -> str:
-        """Return what a caption says of it, nothing where every compared arm ran the same instances."""
+        """Return the text for a caption, empty if every compared arm ran the same instances."""
         if self.plain:
             return ""
         if self.reason is not None:
@@ -78,7 +78,7 @@ class InstanceSet:
         return f"{other.arm} ({of}{more})"
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         return as_document(self)
 
 
@@ -93,9 +93,9 @@ def decide_instance_set(
 ) -> InstanceSet:
     """Decide which arms of a runs table (arm, panel, instance) are ranked, and on which instances.
 
-    That is the largest group of at least two compared arms that ran exactly the same instances; of groups with as many
-    arms, the one with more instances. Where these are equal too, no group speaks for the campaign, and none is ranked;
-    nor is any where no run of a compared arm found a solution.
+    The ranked arms are the largest group of at least two compared arms that ran exactly the same instances; of groups
+    with equally many arms, the one with more instances. If these are equal too, or if no run of a compared arm found a
+    solution, no arm is ranked.
 
     Parameters
     ----------
@@ -104,10 +104,10 @@ def decide_instance_set(
     tier_two
         Arms that are described and never ranked.
     ladders
-        The arms of each ladder, as the runs record them where not given. The steps of a ladder count as one arm here,
-        and a ladder on instances of its own is no group beside other arms: it is ranked in its own table.
+        The arms of each ladder; by default as the runs record them. The steps of a ladder count as one arm here, and a
+        ladder on instances of its own forms no group with other arms: it is ranked in its own table.
     rule, left_out
-        What became of missing instances, as captions say it.
+        How missing instances were treated, as captions print it.
 
     >>> runs = pl.DataFrame({"arm": ["a", "a", "b", "c", "c"], "panel": "p", "instance": ["i", "j", "i", "i", "j"]})
     >>> found = decide_instance_set(runs)
@@ -131,7 +131,7 @@ def decide_instance_set(
     if rule == COMMON and not has[_asked(names, compared, ladders)].all(axis=0).any():
         return InstanceSet(rule, reason="no instance was run by every compared arm")
     step_of = {arm: number for number, arms in enumerate(ladders) for arm in arms}
-    # A campaign of one ladder alone compares its steps; beside other arms they are one solver.
+    # A campaign with a single ladder compares its steps; next to other arms they count as one solver.
     units = [step_of.get(names[row], names[row]) for row in compared]
     alone = len(set(units)) == 1
     groups: dict[bytes, list[int]] = {}
@@ -180,10 +180,10 @@ def instance_groups(runs: pl.DataFrame | Numbered, /) -> dict[str, int]:
 def common_instances(
     runs: pl.DataFrame | Numbered, /, *, tier_two: Collection[str] = (), ladders: Sequence[Collection[str]] = ()
 ) -> tuple[NDArray[np.bool_], int]:
-    """Return which runs are on instances that every compared arm has, and how many instances some of them lacks.
+    """Return which runs are on instances that every compared arm has, and how many instances some arm lacks.
 
-    Steps of a ladder are asked only where no other arm is compared: a ladder may be on few instances by design. Where
-    the arms have no instance in common, all runs are kept, and nothing can be ranked.
+    Steps of a ladder count only if no other arm is compared, since a ladder may be on few instances by design. If the
+    arms have no instance in common, all runs are kept, and no arm can be ranked.
 
     >>> runs = pl.DataFrame({"arm": ["a", "a", "b"], "panel": "p", "instance": ["i", "j", "j"]})
     >>> keep, lacking = common_instances(runs)
@@ -200,13 +200,13 @@ def common_instances(
 
 
 def _asked(names: list[str], compared: list[int], ladders: Sequence[Collection[str]]) -> list[int]:
-    """Return the compared arms that no ladder has, or all of them where every one is a step."""
+    """Return the compared arms outside of ladders, or all of them if every one is a step."""
     steps = {arm for arms in ladders for arm in arms}
     return [row for row in compared if names[row] not in steps] or compared
 
 
 def _instances_of_arms(runs: pl.DataFrame | Numbered) -> tuple[list[str], NDArray[np.bool_]]:
-    """Return the arms and, arms × instances, whether an arm has a run there."""
+    """Return the arms, and an array (arms × instances) of whether an arm has a run there."""
     rows = runs if isinstance(runs, Numbered) else Numbered(runs)
     arm, unit = rows.by("arm"), rows.by("panel", "instance")
     names = rows.table["arm"].gather(arm.first_row).to_list()

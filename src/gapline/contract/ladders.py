@@ -18,7 +18,7 @@ Step = dict[str, Setting]
 
 
 def ladder_record(arm: "Arm") -> dict[str, str]:
-    """Return the columns of the runs table that say on which ladder an arm stands, and at which step; none off one."""
+    """Return the columns of the runs table for the ladder and step of an arm; empty if it is no step."""
     if not arm.steps:
         return {}
     return {LADDER: arm.step_of, LADDER_STEP: json.dumps(arm.steps, ensure_ascii=False)}
@@ -27,9 +27,9 @@ def ladder_record(arm: "Arm") -> dict[str, str]:
 def find_ladders(runs: pl.DataFrame, declared: "Iterable[Arm]" = ()) -> dict[str, dict[str, Step]]:
     """Return the ladders by name: arm -> settings, smallest step first.
 
-    What the runs record counts; `declared` arms of a contract add steps of which the runs record nothing, because they
-    have none or were made before this was recorded. An arm whose runs record several steps is none of them. A ladder is
-    named after what it varies, and after its entry in the contract too where another one varies the same.
+    What the runs record takes precedence; `declared` arms of a contract add steps for arms without runs, and for runs
+    of older versions, which record no step. An arm whose runs record several steps belongs to no ladder. A ladder is
+    named after the settings that it varies, and also after its entry in the contract if another one varies the same.
 
     >>> steps = pl.DataFrame({"arm": ["a10", "a2", "b"], "ladder": ["a{n}", "a{n}", None],
     ...                       "ladder_step": ['{"n": 10}', '{"n": 2}', None]})
@@ -50,7 +50,7 @@ def find_ladders(runs: pl.DataFrame, declared: "Iterable[Arm]" = ()) -> dict[str
 
 
 def ladder_names(ladders: Iterable[tuple[str, tuple[str, ...]]]) -> dict[tuple[str, tuple[str, ...]], str]:
-    """Name ladders, each given as its entry in the contract and what it varies.
+    """Name ladders, each given by its entry in the contract and the settings that it varies.
 
     >>> list(ladder_names([("a {n}", ("n",)), ("b {m}", ("m",)), ("c {m}", ("m",))]).values())
     ['n', 'm (b {m})', 'm (c {m})']
@@ -64,7 +64,7 @@ def ladder_names(ladders: Iterable[tuple[str, tuple[str, ...]]]) -> dict[tuple[s
 
 
 def with_ladders(runs: pl.DataFrame, declared: "Sequence[Arm]") -> pl.DataFrame:
-    """Add to runs that record no step what a contract declares of their arms."""
+    """Add the ladder steps that a contract declares to runs that record none."""
     recorded = _recorded(runs)
     new = {arm.name: ladder_record(arm) for arm in declared if arm.steps and arm.name not in recorded}
     if not set(new) & set(runs["arm"].unique()):
@@ -100,7 +100,7 @@ def _read_step(text: str, arm: str) -> Step:
 
 
 def _place(arm: str, step: Mapping[str, Setting]) -> tuple[object, ...]:
-    """Sort steps by their settings, numbers before text, and by the name of the arm where these are equal."""
+    """Return the sort key of a step: its settings, numbers before text, then the name of the arm."""
     places: list[tuple[object, ...]] = [
         (1, 0.0, natural_order(str(value))) if isinstance(value, str | bool) else (0, value, [])
         for value in step.values()

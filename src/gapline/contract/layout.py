@@ -1,4 +1,4 @@
-"""Names of files and folders in a study directory and in a replication package, safe ones for names of any kind."""
+"""Names of files and folders in a study directory and in a replication package, and safe file names for any text."""
 
 import hashlib
 import re
@@ -19,7 +19,7 @@ INSTANCES = "instances"
 REFERENCES = "references"
 JOURNALS = "journal"
 REGISTER = "register.jsonl"
-# What was read of the journals, and which of them the campaign was made of: both can be lost without loss.
+# Caches: what was read of the journals, and which of them the campaign was built from. Both may be deleted.
 INDEX = "index.jsonl"
 BUILT = "campaign.json"
 # The options of the last call of the runner.
@@ -28,19 +28,19 @@ CAMPAIGN = "campaign"
 MANIFEST = "manifest.json"
 RESULTS = "results"
 RESULTS_FILE = "results.json"
-# What a study that runs a package again found of its conclusions.
+# What a replication found about the conclusions of the package.
 REPLICATION = "replication.json"
-# What an import leaves beside its campaign.
+# References that an import stores next to its campaign.
 CARRIED_REFERENCES = "references.json"
 
 
 def is_study(path: str | Path) -> bool:
-    """Say whether a directory holds a contract."""
+    """Return whether a directory holds a contract."""
     return (Path(path) / CONTRACT_FILE).is_file()
 
 
 def campaign_directory(path: Path) -> Path:
-    """Find the campaign directory that a campaign or study directory stands for."""
+    """Return the campaign directory of a campaign or study directory."""
     for place in (path, path / CAMPAIGN):
         if (place / MANIFEST).is_file():
             return place
@@ -54,10 +54,10 @@ def campaign_directory(path: Path) -> Path:
 
 
 SCHEMA = "gapline.package/1"
-# What the package is, of which digests, what was left out and taken out of it.
+# Identity and digests of the package, and what was left out or removed.
 DOCUMENT = "package.json"
 README = "README.md"
-# Every other member, for `sha256sum -c`.
+# Digests of all other members, for `sha256sum -c`.
 SUMS = "sha256sums.txt"
 CRATE = "ro-crate-metadata.json"
 CITATION = "CITATION.cff"
@@ -67,7 +67,7 @@ SUFFIXES = (".zip", ".tar.zst")
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """By what a package is known: the sha256 of its file ("sha256:…") and the SWHID of its content."""
+    """The identity of a package: the sha256 of its file ("sha256:…") and the SWHID of its content."""
 
     name: str
     sha256: str
@@ -77,15 +77,15 @@ class Identity:
         return f"{self.name} ({self.sha256[:19]}…)"
 
     def document(self) -> dict[str, str]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         return asdict(self)
 
 
 class PackedInstance(msgspec.Struct, frozen=True):
-    """What a package says of an instance.
+    """An instance as a package describes it.
 
-    `digest` is None where nobody knows it, `where` is where to get the file; `beside` has the digests of further files
-    that it needs, by path.
+    `digest` is None if unknown, `where` says where to get the file; `beside` maps the paths of further files that it
+    needs to their digests.
     """
 
     path: str
@@ -96,7 +96,7 @@ class PackedInstance(msgspec.Struct, frozen=True):
 
 
 class PackageDocument(msgspec.Struct, frozen=True):
-    """Of `package.json`: what can be compared with what lies beside it, and what is not in the package."""
+    """The content of `package.json`: digests of the other files, and what is not in the package."""
 
     schema: str = ""
     contract: str = ""
@@ -109,12 +109,12 @@ class PackageDocument(msgspec.Struct, frozen=True):
 
 
 def read_package_document(folder: Path) -> PackageDocument:
-    """Read what a package states of itself.
+    """Read `package.json` of a package.
 
     Raises
     ------
     IntegrityError
-        Where there is no such statement, or none that can be read.
+        If the file does not exist or cannot be read.
     """
     try:
         document = msgspec.json.decode(read_document(folder / DOCUMENT), type=PackageDocument)
@@ -129,9 +129,9 @@ def read_package_document(folder: Path) -> PackageDocument:
 
 
 def absent_instances(folder: Path) -> list[str]:
-    """Return the paths of instances that a package names and does not hold; none where a folder is no package.
+    """Return the paths of instances that a package names but does not hold; none if the folder is no package.
 
-    A contract may name its instances by a pattern, which finds no file in such a package.
+    A contract may name its instances by a pattern, which matches no file in such a package.
     """
     try:
         document = read_package_document(folder)
@@ -145,7 +145,7 @@ _PART = 40
 
 
 def slug(key: "RunKey") -> str:
-    """Return a directory name: readable parts, and a hash of the true names that keeps apart what looks alike.
+    """Return a directory name: readable parts, and a hash that distinguishes names that look alike.
 
     >>> from gapline.contract.tables import RunKey
     >>> slug(RunKey("HGS", "X-n101-k25", 3))
@@ -160,7 +160,7 @@ def slug(key: "RunKey") -> str:
 
 
 def file_slug(name: str) -> str:
-    """Return a safe part of a file name: the name itself where it is safe, else a readable part and a hash.
+    """Return a safe part of a file name: the name itself if it is safe, else a readable part and a hash.
 
     >>> file_slug("0.11.0"), file_slug("python:mine:check")
     ('0.11.0', 'python-mine-check-300af54b')

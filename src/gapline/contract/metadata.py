@@ -1,6 +1,6 @@
-"""What a study says of itself for those who cite, archive and find it; nothing of it touches a number.
+"""Metadata of a study, for citing, archiving and finding it; it changes no number.
 
-Formats that take it: RO-Crate, CITATION.cff and Zenodo (`package/`). A contract that says none of it is a good one.
+RO-Crate, CITATION.cff and Zenodo use it (`package/`). All of it is optional.
 """
 
 import datetime
@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-# Those under which data, code and text of studies are published: the nearest name is looked for among them.
+# Licences under which data, code and text of studies are usually published; the nearest one is suggested.
 USUAL_LICENCES = (
     "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC-BY-ND-4.0", "CC-BY-NC-SA-4.0", "CC-BY-NC-ND-4.0", "CC0-1.0",
     "ODbL-1.0", "ODC-By-1.0", "PDDL-1.0", "CDLA-Permissive-1.0", "CDLA-Sharing-1.0", "MIT", "Apache-2.0",
@@ -28,7 +28,7 @@ Relation = Literal[
     "requires", "isObsoletedBy", "obsoletes",
 ]  # fmt: skip
 Kind = Literal["doi", "arxiv", "swhid", "url"]
-# Told by their form alone; what only differs in its prefix is one identifier.
+# Recognised by form alone; identifiers that differ only in their prefix are the same.
 _FORMS: dict[Kind, re.Pattern[str]] = {
     "doi": re.compile(r"(?:doi:|https?://(?:dx\.)?doi\.org/)?(10\.[0-9]{4,9}/\S+)", re.IGNORECASE),
     "arxiv": re.compile(
@@ -72,18 +72,18 @@ def _orcid(text: str) -> str:
 
 
 def _licence(text: str) -> str:
-    # Here, because most contracts state none.
+    # Imported here, because most contracts state no licence.
     from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
     try:
         named = str(canonicalize_license_expression(text))
     except InvalidLicenseExpression:
         named = ""
-    # One licence of the list: neither CITATION.cff nor Zenodo takes "A OR B" or a name of one's own.
+    # One licence of the SPDX list: neither CITATION.cff nor Zenodo takes "A OR B" or a custom name.
     own = named.startswith("LicenseRef-")
     listed = named if re.fullmatch(r"[A-Za-z0-9.+-]+", named) and not own else None
     if listed != text:
-        # To a name of one's own none of the list is near.
+        # No licence of the list is close to a custom name.
         near = [listed] if listed else () if own else USUAL_LICENCES
         raise PydanticCustomError(
             "licence",
@@ -103,7 +103,7 @@ def _iso_date(given: object) -> object:
     if isinstance(given, datetime.date) and not isinstance(given, datetime.datetime):
         return given.isoformat()
     try:
-        # The full form alone: Python also reads weeks and days without hyphens.
+        # Only the full form: Python also reads weeks, and days without hyphens.
         if isinstance(given, str) and datetime.date.fromisoformat(given).isoformat() == given:
             return given
     except ValueError:
@@ -112,7 +112,7 @@ def _iso_date(given: object) -> object:
 
 
 def identifier_kind(text: str) -> Kind | None:
-    """Say what kind of identifier a text is, by its form; None where it is none that we know.
+    """Return the kind of an identifier by its form, None if the form is unknown.
 
     >>> identifier_kind("10.1000/182"), identifier_kind("arXiv:2301.00001v2"), identifier_kind("https://example.org")
     ('doi', 'arxiv', 'url')
@@ -181,7 +181,7 @@ class Related(_Table):
 
     @property
     def told_kind(self) -> Kind:
-        """What the identifier is: as stated, else by its form."""
+        """The kind of the identifier: as stated, else by its form."""
         return self.kind or identifier_kind(self.identifier) or "url"
 
     @property
@@ -192,12 +192,12 @@ class Related(_Table):
 
     @property
     def url(self) -> str:
-        """Where it is found."""
+        """The web address."""
         return _PLACES[self.told_kind] + self.bare
 
 
 class Metadata(_Table):
-    """The fields of `[study]` that say nothing of the experiment."""
+    """The fields of `[study]` that do not describe the experiment."""
 
     title: str = ""
     """The title printed on reports."""
@@ -221,7 +221,7 @@ METADATA_FIELDS = tuple(Metadata.model_fields)
 
 
 def metadata_mistakes(study: dict[str, Any]) -> Iterator[str]:
-    """Find what no single field of the metadata shows, in the file's own data."""
+    """Find mistakes that no single field of the metadata shows, in the file's own data."""
     for index, author in entries(study, "authors"):
         where, stated = f"study.authors[{index}]", {name for name in author if author[name] not in ("", None)}
         person = stated & {"given", "family"}
@@ -264,7 +264,7 @@ def _target(value: object) -> str | None:
 
 
 def entries(data: dict[str, Any], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the tables of a list, each with its place; whatever else stands there is a mistake of its own."""
+    """Yield the tables of a list with their positions; other elements are mistakes that are reported elsewhere."""
     found = data.get(name, [])
     for index, entry in enumerate(found if isinstance(found, list) else []):
         if isinstance(entry, dict):

@@ -1,4 +1,4 @@
-"""Every mistake of a contract in words: its place, what was expected, what is there, the closest valid name."""
+"""Mistakes of a contract as messages: the place, the expected and the given value, the closest valid name."""
 
 import re
 import types
@@ -40,7 +40,7 @@ _OPENING = re.compile(
 
 
 def field_mistakes(error: ValidationError, model: type[BaseModel]) -> list[str]:
-    """Put pydantic's errors into our words, one line for each place."""
+    """Translate pydantic's errors into our messages, one line for each place."""
     mistakes: dict[str, str] = {}
     for entry in error.errors(include_url=False):
         where = place(_walk(entry["loc"], model)[0])
@@ -89,7 +89,7 @@ def value_mistakes(value: Any, steps: tuple[int | str, ...] = ()) -> list[str]:
 
 
 def place(steps: Sequence[int | str]) -> str:
-    """Write a place in the file as a reader would.
+    """Return a place in the file as readers write it.
 
     >>> place(("arms", 1, "solver"))
     'arms[1].solver'
@@ -101,7 +101,7 @@ def place(steps: Sequence[int | str]) -> str:
 
 
 def cross_mistakes(data: dict[str, Any], contract: Contract | None = None) -> list[str]:
-    """Find what no single field shows, in the file's own data: it also speaks when a field elsewhere is wrong."""
+    """Find mistakes that no single field shows, in the file's own data, so that mistakes elsewhere do not hide them."""
     arms = [arm for _, arm in entries(data, "arms")] if contract is None else [a.model_dump() for a in contract.arms]
     return [
         *metadata_mistakes(_table(data, "study")),
@@ -114,10 +114,10 @@ def cross_mistakes(data: dict[str, Any], contract: Contract | None = None) -> li
 
 
 def missing_files(data: dict[str, Any], folder: Path) -> Iterator[str]:
-    """Name each instance whose file is not there, with the closest file beside it."""
+    """Report each instance whose file does not exist, with the closest name in its folder."""
     for index, entry in entries(data, "instances"):
         path = entry.get("path")
-        # What wildcards find is there.
+        # Files that a wildcard finds exist.
         if isinstance(path, str) and not (folder / path).is_file() and not has_magic(path):
             beside = (folder / path).parent
             near = [other.name for other in beside.iterdir()] if beside.is_dir() else []
@@ -125,8 +125,8 @@ def missing_files(data: dict[str, Any], folder: Path) -> Iterator[str]:
 
 
 def unknown_solvers(data: dict[str, Any]) -> Iterator[str]:
-    """Name each arm whose solver is neither one of ours nor one that an installed package brings."""
-    # Asked only here: looking for entry points costs time, and a reader of results needs no solver.
+    """Report each arm whose solver is neither one of ours nor one of an installed package."""
+    # Only here: looking up entry points takes time, and a reader of results needs no solver.
     plugins = sorted({point.name for point in entry_points(group=SOLVER_ENTRY_POINTS)} - set(SOLVERS))
     for index, arm in entries(data, "arms"):
         name = arm.get("solver")
@@ -135,7 +135,7 @@ def unknown_solvers(data: dict[str, Any]) -> Iterator[str]:
 
 
 def _name_mistakes(data: dict[str, Any]) -> Iterator[str]:
-    # Of patterns, lists and ladders `expand` says what is there twice.
+    # `expand_contract` reports repeated names from patterns, lists and ladders.
     arms = [(index, entry.get("name")) for index, entry in entries(data, "arms") if "ladder" not in entry]
     instances = []
     for index, entry in entries(data, "instances"):
@@ -193,7 +193,7 @@ def _objective_mistakes(data: dict[str, Any]) -> Iterator[str]:
 
 
 def _transform_mistakes(where: str, entry: dict[str, Any], whole: dict[str, Any]) -> Iterator[str]:
-    """Check a transform and the sense beside it, of the study or of an instance that states one of the two."""
+    """Check a transform together with the sense, of the study or of an instance that states one of the two."""
     transform, sense = whole.get("transform", "none"), whole.get("sense", "min")
     rules = transform if isinstance(transform, list) else [transform]
     if not all(isinstance(rule, str) for rule in rules):
@@ -221,7 +221,7 @@ def _score_mistakes(data: dict[str, Any]) -> Iterator[str]:
             if isinstance(name, str):
                 yield from _refusal("score", check, name)
     weight = score.get("weight", "uniform")
-    # A function is not imported because a contract names it: what it weighs is seen where it may run.
+    # A function is not imported because a contract names it; its weights are checked where it may run.
     if isinstance(weight, str) and split_python_name(weight) is None:
         yield from _refusal("score", lambda: parse_weight(weight).check_horizons(_horizons(data)))
 
@@ -235,7 +235,7 @@ def _horizons(data: dict[str, Any]) -> list[float]:
 
 
 def _refusal(where: str, check: Callable[..., object], *given: Any) -> Iterator[str]:
-    """Find what a function of another module refuses."""
+    """Report the error that a function of another module raises."""
     try:
         check(*given)
     except UsageError as error:
@@ -243,7 +243,7 @@ def _refusal(where: str, check: Callable[..., object], *given: Any) -> Iterator[
 
 
 def _as_mistake(where: str, error: UsageError) -> str:
-    """Word what another module refuses as a mistake of the contract, so that both refuse the same."""
+    """Turn the error of another module into a mistake of the contract, so that both refuse the same values."""
     return f"{where}.{error.message}" + (f"; {error.hint}" if error.hint else "")
 
 
@@ -268,7 +268,7 @@ def _bad_name(where: str, name: str, valid: Sequence[str], *, expected: str = ""
 
 
 def suggestion(name: str, valid: Sequence[str]) -> str:
-    """Return the closest valid name as the end of a sentence, nothing where none is near."""
+    """Return the closest valid name as the end of a sentence, empty if none is close."""
     near = closest(name, valid)
     return f"; did you mean {near!r}?" if near else ""
 
@@ -279,7 +279,7 @@ def _table(data: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _walk(steps: Sequence[int | str], model: type[BaseModel]) -> tuple[list[int | str], Any]:
-    """Return a place without the names of union branches, which stand in no file, and what the model has there."""
+    """Return a place without the names of union branches, which no file contains, and the model at that place."""
     kept: list[int | str] = []
     here: Any = model
     for step in steps:
@@ -296,7 +296,7 @@ def _walk(steps: Sequence[int | str], model: type[BaseModel]) -> tuple[list[int 
 
 
 def _section(annotation: Any) -> Any:
-    """Return the section that may be left out, where that is what the annotation says."""
+    """Return the section of an optional annotation, and any other annotation unchanged."""
     branches = get_args(annotation) if get_origin(annotation) is types.UnionType else ()
     return next((one for one in branches if isinstance(one, type) and issubclass(one, BaseModel)), annotation)
 

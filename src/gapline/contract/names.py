@@ -1,4 +1,4 @@
-"""The names of kernels, time weights and removed intervals: a contract refuses what scoring would refuse."""
+"""The names of kernels, time weights and removed intervals, so that contracts and scoring refuse the same ones."""
 
 import math
 import re
@@ -12,22 +12,22 @@ from gapline.text import meant
 
 KERNELS = ("squeezed", "maxform", "berthold", "dimacs:THETA", "raw", "python:MODULE:FUNCTION")
 WEIGHTS = ("uniform", "early-log:TMIN", "end-log:TCUT", "steps:0=1,10=0.5", "python:MODULE:FUNCTION")
-# What contracts of earlier versions may ask for.
+# Interval methods that contracts of earlier versions may name.
 _REMOVED_INTERVALS = ("studentized", "calibrated", "bca")
-# Names of kernels of the user's own, as `gapline.scoring.kernels.register_kernel` has seen them in this process.
+# Names of user kernels that `gapline.scoring.kernels.register_kernel` has registered in this process.
 REGISTERED: set[str] = set()
 
-# Python's own `float` also takes "1_0", " 1 ", "nan" and "infinity", which no name should hold.
+# Python's own `float` also takes "1_0", " 1 ", "nan" and "infinity", which no name should contain.
 _NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
-# Functions and named steps of the user's own, as this process has seen them.
+# Weights of the user (functions and named steps) in this process.
 _own_weights: "dict[str, TimeWeight]" = {}
 _PYTHON = re.compile(r"python:([^\W\d]\w*(?:\.[^\W\d]\w*)*):([^\W\d]\w*)")
 
 
 def removed_interval(name: object) -> str | None:
-    """Return a hint for an interval method that gapline once had, None for every other name.
+    """Return a hint for an interval method that gapline no longer has, None for every other name.
 
     >>> removed_interval("bca"), removed_interval("magic")
     ("'bca' was removed; skew-t is the default", None)
@@ -36,7 +36,7 @@ def removed_interval(name: object) -> str | None:
 
 
 class KernelCode(IntEnum):
-    """How the compiled pass knows a kernel."""
+    """The codes of kernels in the compiled pass."""
 
     SQUEEZED = 0
     MAXFORM = 1
@@ -47,7 +47,7 @@ class KernelCode(IntEnum):
 
 
 class WeightCode(IntEnum):
-    """How the compiled pass knows a weight."""
+    """The codes of weights in the compiled pass."""
 
     UNIFORM = 0
     EARLY_LOG = 1
@@ -61,8 +61,8 @@ class TimeWeight:
     """A nonnegative weight w(t); a score is the mean gap when the run is interrupted at a time drawn from it.
 
     `uniform`: every moment alike. `early-log:TMIN`: 1/t on [TMIN, Γ]. `end-log:TCUT`: 1/(Γ - t) on [0, Γ - TCUT].
-    `steps:…`: piecewise constant; `edges[i]` is where `values[i]` begins, and it lasts to the next edge. A
-    `function` of the user's own is integrated numerically (`native/quadrature.py`).
+    `steps:…`: piecewise constant; `values[i]` holds from `edges[i]` to the next edge. A user's `function` is
+    integrated numerically (`native/quadrature.py`).
     """
 
     name: str
@@ -73,7 +73,7 @@ class TimeWeight:
     function: Callable[[float], float] | None = None
 
     def check_horizons(self, horizons: Iterable[float]) -> None:
-        """Refuse a weight that leaves nothing of some run's budget."""
+        """Refuse a weight that is zero over the whole budget of some run."""
         shortest = min(horizons, default=math.inf)
         if self.code in (WeightCode.EARLY_LOG, WeightCode.END_LOG) and shortest <= self.cutoff:
             raise UsageError(f"weight {self.name}: expected a cutoff below every horizon, got one of {shortest:g} s")
@@ -92,7 +92,7 @@ def split_python_name(name: str, /) -> tuple[str, str] | None:
 
 
 def check_statistic_name(name: str, /) -> None:
-    """Refuse a name that no statistic of runs can have."""
+    """Refuse a name that is not of the form python:MODULE:FUNCTION."""
     if split_python_name(name) is None:
         raise UsageError(f"statistics: expected python:MODULE:FUNCTION, got {name!r}")
 
@@ -103,7 +103,7 @@ def parse_kernel_name(name: str, /) -> tuple[KernelCode, float]:
     >>> parse_kernel_name("dimacs:1.1")
     (<KernelCode.DIMACS: 3>, 1.1)
     """
-    # First, so that a user's name may hold a colon.
+    # First, so that a user's name may contain a colon.
     if name in REGISTERED or split_python_name(name):
         return KernelCode.CUSTOM, 0.0
     head, colon, argument = name.partition(":")
@@ -118,7 +118,7 @@ def parse_kernel_name(name: str, /) -> tuple[KernelCode, float]:
 
 
 def parse_weight(name: str | TimeWeight, /) -> TimeWeight:
-    """Find a weight by its name: `uniform`, `early-log:0.1`, `end-log:0.1`, `steps:0=1,10=0.5`.
+    """Return a weight by its name: `uniform`, `early-log:0.1`, `end-log:0.1`, `steps:0=1,10=0.5`.
 
     >>> parse_weight("early-log:0.1").cutoff
     0.1
@@ -147,11 +147,11 @@ def parse_weight(name: str | TimeWeight, /) -> TimeWeight:
 
 
 def keep_weight(weight: TimeWeight) -> TimeWeight:
-    """Keep a weight of the user's own under its name for `parse_weight`; no name of the grammar is taken."""
+    """Register a user's weight under its name for `parse_weight`; names of built-in weights are refused."""
     if weight.name.partition(":")[0] in ("", "uniform", "early-log", "end-log", "steps"):
         raise UsageError(f"weight {weight.name!r}: expected a name that is not taken, got one of {', '.join(WEIGHTS)}")
     known = _own_weights.setdefault(weight.name, weight)
-    # Of functions the digests are compared where they are noted: the same source may be another object.
+    # `contract/user_code.py` compares the digests of functions: the same source may be another object.
     same = (known.edges, known.values, known.function is None) == (weight.edges, weight.values, weight.function is None)
     if not same:
         raise UsageError(
@@ -162,7 +162,7 @@ def keep_weight(weight: TimeWeight) -> TimeWeight:
 
 
 def step_weight(name: str, edges: list[float], values: list[float]) -> TimeWeight:
-    """Return a piecewise constant weight under a name of yours; `edges` begins at 0.
+    """Return a piecewise constant weight with a name of your choice; `edges` begins at 0.
 
     >>> step_weight("office hours", [0.0, 10.0], [1.0, 0.5]).name
     'office hours'

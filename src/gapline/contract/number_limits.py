@@ -2,7 +2,7 @@
 
 import re
 
-# Solvers write 1e20 and beyond where there is no bound or no solution yet.
+# Solvers write 1e20 or more where there is no bound or no solution yet.
 INFINITE = 1e20
 INTEGER = r"^[+-]?[0-9]+$"
 # Every integer up to here is a double.
@@ -11,7 +11,7 @@ _INTEGER = re.compile(INTEGER)
 
 
 def is_exact(number: int) -> bool:
-    """Say whether a double holds an integer as it is.
+    """Return whether a double holds an integer exactly.
 
     >>> is_exact(2**53), is_exact(2**53 + 1), is_exact(2**60), is_exact(10**400)
     (True, False, True, False)
@@ -23,9 +23,9 @@ def is_exact(number: int) -> bool:
 
 
 def is_rounded(text: str) -> bool:
-    """Say whether a text is an integer that another one would take the place of as a double.
+    """Return whether a text is an integer that a double rounds to another one.
 
-    What is longer than any double is infinite as one, and refused as that.
+    An integer beyond the range of doubles is infinite as a double, and is refused for that.
 
     >>> is_rounded("9007199254740993"), is_rounded("9007199254740992"), is_rounded("9007199254740993.0")
     (True, False, False)

@@ -1,6 +1,6 @@
 """`Plan`: every cell (arm × instance × seed) that a contract asks for, or the part of it that a replication runs.
 
-Its design in tables: how many runs of which arms, on what, for how long.
+`evaluation_design` and `panel_design` summarise it: how many runs of which arms, on what, for how long.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from gapline.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One run to be made; `position` is its place in the order of the campaign."""
+    """One planned run; `position` is its place in the order of the campaign."""
 
     arm: Arm
     instance: Instance
@@ -45,7 +45,7 @@ class Cell:
 
 
 class Allotment(NamedTuple):
-    """What the runs of an arm on an instance are given."""
+    """The settings of an arm's runs on an instance."""
 
     seeds: list[int]
     horizon: float
@@ -54,7 +54,7 @@ class Allotment(NamedTuple):
 
 
 def allot(contract: Contract, arm: Arm, instance: Instance) -> Allotment:
-    """Find what an arm is given on an instance: the study's, the instance's, the arm's, then each `where`."""
+    """Return the settings of an arm on an instance: the study's, the instance's, the arm's, then each `where`."""
     given: dict[str, Any] = {"seeds": contract.seeds}
     given |= {name: getattr(contract.time, name) for name in ("horizon", "threads", "memory")}
     fitting = [
@@ -72,7 +72,7 @@ def allot(contract: Contract, arm: Arm, instance: Instance) -> Allotment:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Every cell that a contract asks for, whatever became of it."""
+    """Every cell that a contract asks for, whether it was run or not."""
 
     cells: tuple[Cell, ...]
 
@@ -85,7 +85,7 @@ class Plan:
             for arm in contract.arms
             if chosen(arm, one)
         }
-        # By its place among the seeds of its runs: the third seed of one instance comes with the third of another.
+        # By position in the list of seeds: the third seed of one instance comes with the third of another.
         most = max((len(what.seeds) for what in given.values()), default=0)
         return cls(
             tuple(
@@ -98,29 +98,29 @@ class Plan:
         )
 
     def keys(self) -> frozenset[RunKey]:
-        """Return the identities of the runs that were meant to be made."""
+        """Return the identities of the planned runs."""
         return frozenset(cell.key for cell in self.cells)
 
     @property
     def digest(self) -> str:
-        """The sha256 of the cells and their horizons, in whatever order the contract lists them."""
+        """The sha256 of the cells and their horizons, independent of their order in the contract."""
         allotted = {(cell.threads, cell.memory) for cell in self.cells}
-        # The same for all is a fact of the contract; only where it differs does it make another plan.
+        # Threads and memory that are the same for all runs belong to the contract; only differences change the plan.
         own = len(allotted) > 1
         facts = sorted([*cell.key, cell.horizon, *((cell.threads, cell.memory) if own else ())] for cell in self.cells)
         return "sha256:" + hashlib.sha256(msgspec.json.encode(facts)).hexdigest()
 
 
 def default_order_seed(contract: Contract) -> int:
-    """Return the seed of the order of a study's cells when nobody states one: it follows from the study's name."""
+    """Return the default seed for the order of a study's cells, derived from the study's name."""
     return int.from_bytes(hashlib.sha256(contract.study.name.encode()).digest()[:4])
 
 
 def shuffle_cells(cells: Sequence[Cell], order_seed: int) -> list[Cell]:
-    """Put the cells into a random order inside each seed of the solvers, and number them.
+    """Shuffle the cells within each seed of the solvers, and number them.
 
-    A machine drifts, which in a fixed order would favour an arm; the seeds stay one after the other, so that a campaign
-    that is cut short is still balanced. Sorted by a hash of names and seed: the same order on any machine.
+    Machines drift, which in a fixed order would favour an arm. The seeds stay in sequence, so that a campaign that is
+    cut short is still balanced. Sorted by a hash of names and seed, so that the order is the same on any machine.
     """
     blocks = {seed: place for place, seed in enumerate(dict.fromkeys(cell.seed for cell in cells))}
 
@@ -131,7 +131,7 @@ def shuffle_cells(cells: Sequence[Cell], order_seed: int) -> list[Cell]:
 
 
 def resolve_program(arm: Arm, study: Path) -> Arm:
-    """Return the arm with a program such as `./mine` found in the study directory, where its runs start."""
+    """Return the arm with a program such as `./mine` resolved in the study directory, where its runs start."""
     if not arm.command or "/" not in arm.command[0] or arm.command[0].startswith("/"):
         return arm
     return arm.model_copy(update={"command": [str(study / arm.command[0]), *arm.command[1:]]})
@@ -141,7 +141,7 @@ Entry = TypeVar("Entry", Instance, Arm, Where)
 
 
 def replicated_part(contract: Contract) -> Contract:
-    """Return the contract of what is run: all of it where it replicates nothing."""
+    """Return the part of a contract that a replication runs; without `[replicates]`, the whole contract."""
     part = contract.replicates
     if part is None:
         return contract
@@ -149,7 +149,7 @@ def replicated_part(contract: Contract) -> Contract:
     names = {arm.name for arm in arms}
     scaled = {"horizon": contract.time.horizon * part.horizon_scale}
     instances = [one for one in contract.instances if fits(one.panel, part.panels)]
-    # A contrast with an arm that is not run cannot be looked at: it is none of this study.
+    # A contrast with an arm that is not run cannot be tested.
     pairs = [pair for pair in contract.aggregate.contrasts if names.issuperset(pair)]
     return contract.model_copy(
         update={
@@ -165,7 +165,7 @@ def replicated_part(contract: Contract) -> Contract:
 
 
 def part_mistakes(contract: Contract) -> Iterator[str]:
-    """Name each pattern of `[replicates]` that nothing fits, and what would leave nothing to run."""
+    """Report each pattern or seed of `[replicates]` that matches nothing, and horizons too short for the weight."""
     part = contract.replicates
     if part is None:
         return
@@ -194,7 +194,7 @@ def planned_seeds(contract: Contract) -> set[int]:
 
 
 def _transforms(contract: Contract, instances: list[Instance]) -> str | list[str]:
-    """Return the transforms without rules for instances that are not run: an idle rule is refused as a slip."""
+    """Return the transforms without rules for instances that are not run; unused rules would be refused."""
     given = contract.objective.transform
     if isinstance(given, str):
         return given
@@ -212,7 +212,7 @@ def _kept(seeds: list[int], part: ReplicatesTable) -> list[int]:
 
 
 def _allotted(entry: Entry, part: ReplicatesTable) -> Entry:
-    """Return what some runs are given, with the seeds that are kept and the horizon scaled, where it states these."""
+    """Return an entry with the kept seeds and the scaled horizon, if it states these."""
     changes: dict[str, Any] = {}
     if entry.horizon is not None:
         changes["horizon"] = entry.horizon * part.horizon_scale
@@ -224,12 +224,12 @@ def _allotted(entry: Entry, part: ReplicatesTable) -> Entry:
 def evaluation_design(contract: Contract, plan: Plan, /) -> pl.DataFrame:
     """Return one row for each tier, and for each ladder of settings, of the planned runs.
 
-    What differs between runs is a list: `seeds` "5 or 10" says that some instances have five and others ten.
+    Where runs differ, a column lists the values: `seeds` "5 or 10" means five on some instances and ten on others.
     """
     groups: dict[tuple[int, str, tuple[str, ...]], list[Cell]] = {_group(arm): [] for arm in contract.arms}
     for cell in plan.cells:
         groups[_group(cell.arm)].append(cell)
-    # Arms of tier 1 first, ladders after the tiers, in the order of the contract: as they are read.
+    # Arms of tier 1 first, then tier 2, then ladders, each in the order of the contract.
     ordered = sorted(groups.items(), key=lambda group: (bool(group[0][2]), group[0][0]))
     names = ladder_names((entry, steps) for _, entry, steps in groups if steps)
     rows = [
@@ -256,7 +256,7 @@ def panel_design(plan: Plan, /) -> pl.DataFrame:
 
 
 def _group(arm: Arm) -> tuple[int, str, tuple[str, ...]]:
-    """Return the tier of an arm, or where it is the step of a ladder its entry and what is varied."""
+    """Return the tier of an arm, or for the step of a ladder its entry and the settings that vary."""
     return (0, arm.step_of, tuple(arm.steps)) if arm.steps else (arm.tier, "", ())
 
 
@@ -281,7 +281,7 @@ def _row(evidence: str, steps: tuple[str, ...], cells: Sequence[Cell]) -> tuple[
 
 
 def _several(values: Iterable[object], *, joined: str = ", ", unit: str = "") -> str:
-    """Write down the values that there are, each once, small ones first."""
+    """Return the distinct values as text, numbers in increasing order."""
     found = list(dict.fromkeys(values))
     if all(isinstance(value, int | float) for value in found):
         found.sort(key=lambda value: float(str(value)))

@@ -1,4 +1,4 @@
-"""What is being done at the moment, told to whoever listens: a command that shows it; in a library call nobody."""
+"""Progress reports: what is being done at the moment, for listeners such as a command; library calls have none."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Doing(NamedTuple):
-    """What is done, and how much of it where that is known."""
+    """The current activity, and how much of it is done if that is known."""
 
     what: str
     done: int = 0
@@ -17,12 +17,12 @@ class Doing(NamedTuple):
 
 
 Listener = Callable[[Doing], None]
-# One for the process and not for a thread: the work of a command is told from whichever thread does it.
+# Per process, not per thread: any thread of a command may report.
 _listeners: list[Listener] = []
 
 
 def doing(what: str, done: int = 0, whole: int = 0) -> None:
-    """Say what begins now, and how much of it is done.
+    """Report the current activity and its progress.
 
     >>> with told(print):
     ...     doing("drawing figures", 2, 31)
@@ -34,7 +34,7 @@ def doing(what: str, done: int = 0, whole: int = 0) -> None:
 
 @contextmanager
 def told(listener: Listener) -> Iterator[None]:
-    """Tell a listener of everything until the end."""
+    """Report every activity to a listener until the block ends."""
     _listeners.append(listener)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Under which choices a number was made: what every result carries and prints."""
+"""`Reading`: the choices behind a number, part of every result and printed with it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,9 +19,9 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class ReferenceLabel:
-    """What every output says of its reference: policy, name and digest, and which instances it has no value of.
+    """The reference of a result: policy, name and digest, and the instances for which it has no value.
 
-    `unreferenced` are instances that no run solved: without a value, and scored without one.
+    `unreferenced` are instances that no run solved; they are scored without a value.
     """
 
     policy: str
@@ -33,22 +33,21 @@ class ReferenceLabel:
         return f"{self.name} ({self.policy}, {self.digest[:19]}…)"
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         return as_document(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much of what was meant to happen a number rests on.
+    """The part of the planned runs that a number is based on.
 
-    `runs` are scored; of them `empty` have no valid candidate, `failed` ended badly, and of `unknown` nobody says how;
-    `unreferenced` are on instances without a reference, which no run solved, and score the worst value.
-    `planned` is None where no contract says what was meant to happen. `running`, `interrupted` and `missing` are
-    planned cells without a whole attempt: under way, cut short and never begun; `filled` of them stand among the runs
-    as empty streams because that was asked for. `unchecked` runs are whole, wait for a verdict, and are left out. So
-    are `removed` runs, of arms or cells that the contract does not have, `unscorable` ones, whose instance cannot be
-    scored, and `unshared` ones, whose instance some compared arm did not run; `aside` of the absent cells are on such
-    instances.
+    `runs` are scored; of them `empty` have no valid candidate, `failed` ended badly, and the end of `unknown` is not
+    recorded; `unreferenced` are on instances without a reference, which no run solved, and score the worst value.
+    `planned` is None without a contract. `running`, `interrupted` and `missing` are planned cells without a complete
+    attempt: in progress, cut short and never started; `filled` of them are counted as empty runs, on request.
+    `unchecked` runs are complete, wait for a verdict, and are left out. Also left out are `removed` runs, of arms or
+    cells that the contract does not have; `unscorable` ones, whose instance cannot be scored; and `unshared` ones,
+    whose instance some compared arm did not run. `aside` of the absent cells are on such instances.
     """
 
     runs: int
@@ -69,19 +68,19 @@ class Coverage:
 
     @property
     def absent(self) -> int:
-        """Planned cells without a whole attempt, or without its verdict."""
+        """Planned cells without a complete attempt, or without its verdict."""
         return self.running + self.interrupted + self.missing + self.unchecked
 
     @property
     def complete(self) -> bool:
-        """Whether every planned cell has a whole attempt and its verdict, as far as anybody knows."""
+        """Whether every planned cell has a complete attempt and its verdict, as far as is known."""
         return not self.absent
 
     @property
     def short(self) -> bool:
-        """Whether planned cells are neither run nor counted as empty: then no order may be headlined.
+        """Whether planned cells are neither run nor counted as empty; then no ranking may be headlined.
 
-        Cells on instances that are left out do not matter.
+        Cells on instances that are left out do not count.
         """
         return self.absent > self.filled + self.aside
 
@@ -104,14 +103,14 @@ class Coverage:
         return words + (f"; {self.removed:,} runs outside the contract left out" if self.removed else "")
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
-        # Without a plan nobody knows what is missing: null, not true.
+        """Return the content for JSON."""
+        # Without a plan it is unknown whether cells are missing: null, not true.
         known = None if self.planned is None else self.complete
         return {name: getattr(self, name) for name in self.__slots__} | {"complete": known}
 
 
 def waiting_words(runs: int) -> str:
-    """Say how many runs wait for a verdict, in the same words everywhere.
+    """Return how many runs wait for a verdict, in the same words everywhere.
 
     >>> waiting_words(1), waiting_words(2000)
     ('1 waiting for a verdict', '2,000 waiting for a verdict')
@@ -120,19 +119,19 @@ def waiting_words(runs: int) -> str:
 
 
 def vouched(validation: str, checker: str | None = None) -> str:
-    """Say who vouches for the candidates, as captions put it.
+    """Return who validated the candidates, as captions print it.
 
     >>> vouched("checker"), vouched("checker", "cvrp 1.0"), vouched("declared", "cvrp 1.0")
     ('validated by checker', 'validated by checker cvrp 1.0', 'valid as the source declares')
     """
     if validation == "declared":
         return "valid as the source declares"
-    # Of a mixture it is the part of the checker that is named.
+    # In a mixture, the name follows the word `checker`.
     return f"validated by {validation.replace('checker', f'checker {checker}', 1) if checker else validation}"
 
 
 def add_coverage(parts: Sequence[Coverage]) -> Coverage:
-    """Add up what disjoint parts rest on; what was planned is known only where every part knows it."""
+    """Add up the coverage of disjoint parts; `planned` is known only if every part knows it."""
     planned = None if any(part.planned is None for part in parts) else sum(part.planned or 0 for part in parts)
     names = [name for name in Coverage.__slots__ if name != "planned"]
     return Coverage(planned=planned, **{name: sum(getattr(part, name) for part in parts) for name in names})
@@ -142,14 +141,14 @@ def add_coverage(parts: Sequence[Coverage]) -> Coverage:
 class Reading:
     """The choices behind a number; two readings that differ are never averaged.
 
-    `weighting` is None until runs are averaged. `tier_two` are arms that are described and not compared.
-    `instance_set` says which of the others are ranked: those that ran the same instances. `announced` are the horizons
-    that the solvers were told, `horizons` those that are scored; under a `time_scale` the former are in seconds of each
-    machine, the latter in those of the reference machine. `checker` is the name and version of the one whose verdicts
-    count, where it is known. `statistics` are numbers of the user's own per run. `code` has, for each kernel, weight
-    and statistic that is a function of the user's, the digest of its source. `weight_error` is by which share of its
-    whole the integral of such a weight may be off. `packages` are the replication packages that the runs come from.
-    `origins` says of clock, horizon, validation, sense, threads, machine and reference date who stated them.
+    `weighting` is None until runs are averaged. `tier_two` are arms that are described and not compared. `instance_set`
+    says which of the others are ranked: those that ran the same instances. `announced` are the horizons that the
+    solvers were given, `horizons` those that are scored; under a `time_scale` the former are in seconds of each
+    machine, the latter in those of the reference machine. `checker` is the name and version of the checker whose
+    verdicts count, if known. `statistics` are user-defined numbers per run. `code` has the digest of the source of each
+    kernel, weight and statistic that is a user's function. `weight_error` is the relative error of the integral of such
+    a weight. `packages` are the replication packages that the runs come from. `origins` says where clock, horizon,
+    validation, sense, threads, machine and reference date were stated.
     """
 
     reference: ReferenceLabel
@@ -175,13 +174,13 @@ class Reading:
     origins: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
     def line(self) -> str:
-        """Return the choices in one line, as captions print them; kernels stand in the head of their columns."""
+        """Return the choices in one line, as captions print them; kernels are in the heads of their columns."""
         off = "" if self.weight_error is None else f" (integrated to {error_bound(self.weight_error)})"
         parts = [f"against {self.reference}", f"weight {self.weight}{off}"]
         if self.weighting is not None:
             parts.append(f"{self.weighting}-equal")
         horizons = listing((f"{h:g}" for h in self.horizons), most=4)
-        # A horizon is somebody's word for it where neither the runner nor the source states one.
+        # The user gave the horizon if neither the runner nor the source states one.
         given = " (given)" if "option" in self.origins.get("horizon", ()) else ""
         parts += [f"horizon {horizons} {self.time_unit}{given}", vouched(self.validation, self.checker)]
         if self.time_scale is not None:
@@ -200,7 +199,7 @@ class Reading:
 
     def document(self) -> dict[str, Any]:
         """Return it for JSON, under the same names in every command."""
-        # Said where there are packages: the report of a study directory is what is packed, and has to stay as it is.
+        # Only with packages: the report of a study directory goes into its package, and must not change.
         packages = {"packages": [package.document() for package in self.packages]} if self.packages else {}
         return {
             "reference": self.reference.document(),

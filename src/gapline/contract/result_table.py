@@ -14,12 +14,12 @@ from gapline.errors import EnvironmentLacksError
 
 
 class Shown:
-    """The one way of a result to a notebook, to Polars, to pandas and, by the PyCapsule interface, to Arrow."""
+    """Shows a result in notebooks and converts it to Polars, pandas and, by the PyCapsule interface, Arrow."""
 
     __slots__ = ()
 
     def to_polars(self) -> pl.DataFrame:
-        """Return the table that it stands for, as a Polars frame; of several tables, the first of its fields."""
+        """Return the result as a Polars frame; of several tables, the first of its fields."""
         values = (getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
         return next(value for value in values if isinstance(value, pl.DataFrame))
 
@@ -33,7 +33,7 @@ class Shown:
         return import_module("pandas").DataFrame({name: frame[name].to_numpy() for name in frame.columns})
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a description in one line."""
         raise NotImplementedError
 
     def __repr__(self) -> str:

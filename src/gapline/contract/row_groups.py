@@ -1,6 +1,6 @@
-"""Names as numbers: rows that are equal in some columns have one number, and each column is read once.
+"""Row groups: rows that are equal in some columns share a number, and each column is read once.
 
-Text is slow to hash and to compare. Whatever counts or groups the runs by arm, panel, instance and seed takes numbers.
+Text is slow to hash and to compare. Code that counts or groups runs by arm, panel, instance and seed uses numbers.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _CELL = frozenset(CELL)
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """A number from 0 to `size - 1` per row; every one of them is there."""
+    """A number from 0 to `size - 1` per row; each number occurs."""
 
     row: Integers
     size: int
@@ -30,7 +30,7 @@ class Numbers:
     def first_row(self) -> Integers:
         """For each number, the first row that has it."""
         found = np.empty(self.size, np.int64)
-        # Of several rows the one that is written last stays.
+        # Of several rows with the same number, the last one written stays.
         found[self.row[::-1]] = np.arange(len(self.row) - 1, -1, -1)
         return found
 
@@ -45,7 +45,7 @@ class Numbered:
 
     def __init__(self, table: pl.DataFrame, /) -> None:
         self.table = table
-        # Of the cells apart from other columns: they are the same in all tables of the same runs, which share them.
+        # Groups by columns of the cell are kept apart: all tables of the same runs share them.
         self._of_cells: dict[tuple[str, ...], Numbers] = {}
         self._others: dict[tuple[str, ...], Numbers] = {}
 
@@ -60,11 +60,11 @@ class Numbered:
         return known[names]
 
     def names(self, column: str) -> list[Any]:
-        """Return the values of a column, each once, in the order in which they come."""
+        """Return the distinct values of a column in order of appearance."""
         return self.table[column].gather(np.sort(self.by(column).first_row)).to_list()
 
     def carried(self, table: pl.DataFrame, /) -> Self:
-        """Return the rows of a table of the same runs in the same order: what is known of their cells holds there."""
+        """Return the groups of another table of the same runs in the same order; those by cell columns are reused."""
         found = type(self)(table)
         found._of_cells = self._of_cells
         return found
@@ -81,12 +81,12 @@ class Numbered:
 
 
 def rows_of(table: pl.DataFrame, known: Numbered | None) -> Numbered:
-    """Return the rows of a table: those that are known, unless they are of another one."""
+    """Return the known groups if they are of this table, else new ones."""
     return known if known is not None and known.table is table else Numbered(table)
 
 
 def distinct(column: pl.Series) -> list[Any]:
-    """Return the numbers of a column, each once, in their order; where it is one alone, nothing is hashed.
+    """Return the distinct numbers of a column in increasing order; a constant column is not hashed.
 
     >>> distinct(pl.Series([2.0, 1.0, 2.0])), distinct(pl.Series([3.0, 3.0])), distinct(pl.Series([], dtype=pl.Float64))
     ([1.0, 2.0], [3.0], [])
@@ -98,12 +98,12 @@ def distinct(column: pl.Series) -> list[Any]:
 
 
 def count_words(table: pl.DataFrame, column: str, words: Sequence[str]) -> dict[str, int]:
-    """Return how often each of a few words stands in a column.
+    """Return how often each of a few words occurs in a column.
 
     >>> count_words(pl.DataFrame({"status": ["a", "b", "a"]}), "status", ["a", "c"])
     {'a': 2, 'c': 0}
     """
-    # As expressions: a column that is one word for all rows is not written out for them.
+    # As expressions, so that a constant column is not expanded to all rows.
     return table.select((pl.col(column) == word).sum().alias(word) for word in words).row(0, named=True)
 
 
@@ -124,7 +124,7 @@ def _number_column(column: pl.Series) -> Numbers:
 
 
 def _grouped(column: pl.Series) -> Numbers:
-    """Number what may be null, a fraction or far apart."""
+    """Number values that may be null, fractional or far apart."""
     groups = column.alias("value").to_frame().with_row_index("row").group_by("value").agg("row")["row"]
     numbers = np.empty(len(column), np.int64)
     numbers[groups.explode().to_numpy()] = np.repeat(np.arange(len(groups)), groups.list.len().to_numpy())
@@ -132,12 +132,12 @@ def _grouped(column: pl.Series) -> Numbers:
 
 
 def _open_limit(rows: int) -> int:
-    """Return how many numbers may be counted one by one, whether some row has them or not."""
+    """Return how many consecutive numbers may be counted directly, whether or not rows have them."""
     return 4 * rows + 1024
 
 
 def _closed_up(numbers: Integers, span: int) -> Numbers:
-    """Return the numbers without those between 0 and `span` that no row has."""
+    """Return the numbers without gaps: those between 0 and `span` that no row has are removed."""
     if span > _open_limit(len(numbers)):
         return _grouped(pl.Series(numbers))
     there = np.zeros(span, np.bool_)

@@ -1,4 +1,4 @@
-"""`study.toml` is read: checked field by field and as a whole, expanded, and cut to what a replication runs."""
+"""Reading `study.toml`: checks field by field and as a whole, expansion, and the part that a replication runs."""
 
 import tomllib
 from pathlib import Path
@@ -22,19 +22,19 @@ def load_contract(path: str | Path, *, files: bool = False) -> Contract:
     path
         The file, or the study directory that holds it.
     files
-        Also require that every instance file exists and that every solver is one that this environment knows; a runner
+        Also require that every instance file exists and that every solver is known in this environment; the runner
         needs them, a reader of results does not.
 
     Raises
     ------
     ContractError
-        With one line per mistake: its place in the file, what was expected, what is there, and the closest valid name.
+        With one line per mistake: its place in the file, the expected and the given value, and the closest valid name.
     """
     file = Path(path)
     if file.is_dir():
         file = file / CONTRACT_FILE
     if file.exists() and not file.is_file():
-        # A pipe would be waited for.
+        # Reading a pipe would block.
         raise ContractError(str(file), [f"expected a contract, got {found_at(file)}"])
     try:
         data = tomllib.loads(read_document(file).decode("utf-8"))
@@ -47,7 +47,7 @@ def load_contract(path: str | Path, *, files: bool = False) -> Contract:
         packed = "a replication package is read by gapline.open_study" if file.name.lower().endswith(SUFFIXES) else None
         raise ContractError(str(file), [f"expected TOML, got {error}"], hint=packed) from error
     if mistakes := value_mistakes(data):
-        # Nothing else can be said of a file whose paths the system refuses.
+        # The other checks cannot handle paths that the system refuses.
         raise ContractError(str(file), mistakes)
     contract: Contract | None = None
     try:

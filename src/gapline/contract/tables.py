@@ -13,14 +13,14 @@ _TYPES = {"text": pl.String(), "whole": pl.Int64(), "real": pl.Float64(), "flag"
 
 
 def _schema(columns: str) -> Schema:
-    """Read `name:type …`: a table is one line, and its columns stand in the order in which they are printed."""
+    """Parse `name:type …` into a schema; the columns are in the order in which they are printed."""
     return {name: _TYPES[kind] for name, _, kind in (column.partition(":") for column in columns.split())}
 
 
-# Columns every campaign has; further ones (slices, threads, size, ...) are carried along.
+# Columns that every campaign has; further ones (slices, threads, size, ...) are kept.
 RUNS = _schema("arm:text instance:text panel:text seed:whole horizon:real status:text first:whole count:whole")
 
-# Carried columns that gapline itself gives a meaning to.
+# Further columns that gapline itself interprets.
 CARRIED: Schema = {
     "validation": pl.String(),  # who says that a candidate is valid: "checker", "declared" (the file) or "solver"
     "origins": pl.String(),  # who stated the facts of the run (`contract/fact_origins.py`)
@@ -31,21 +31,21 @@ CARRIED: Schema = {
     "simplified_model": pl.String(),  # the problem that the solver solves where that is a simplified one
     "resolution": pl.Float64(),  # a stamp may be this many seconds early or late
     "value_resolution": pl.Float64(),  # unit of the last digit to which the source prints the run's best objective
-    "bound_resolution": pl.Float64(),  # the same of its best dual bound
-    "claim": pl.String(),  # what the solver says it has proven in the end: "optimal" or "infeasible"
+    "bound_resolution": pl.Float64(),  # the same for its best dual bound
+    "claim": pl.String(),  # the solver's final claim of proof: "optimal" or "infeasible"
     "sense": pl.String(),  # "min" or "max": which of two objectives of the instance is better
     "size": pl.Float64(),  # n of the instance, for a hierarchical multiplier such as 10n
     "time_scale": pl.Float64(),  # factor by which the times of the run were multiplied (`contract/time_scale.py`)
     "time_scale_source": pl.String(),  # where the factor is from: "declared"
     "own_horizon": pl.Float64(),  # of a scaled run: its horizon in seconds of the machine that it ran on
     "started": pl.String(),  # ISO 8601 moment at which the run began, where known
-    "unclosed": pl.String(),  # of a recording without an end that counts: what became of its process, "gone" or "alive"
-    "import_notes": pl.String(),  # what an import has to say of the run, a line each
+    "unclosed": pl.String(),  # of a recording without a valid end: the state of its process, "gone" or "alive"
+    "import_notes": pl.String(),  # notes of the import on the run, one per line
     "instance_digest": pl.String(),  # digest of the instance file that was solved
     "problem_digest": pl.String(),  # digest of the problem in it (`contract/instance_digest.py`)
 }
 
-# What the runner records of each run, beside the columns that every campaign has.
+# Columns that the runner records for each run, in addition to those of every campaign.
 RUN_RECORD = CARRIED | _schema("""
     tier:whole solver:text threads:whole solver_version:text exit_code:whole signal:text elapsed:real cpu_time:real
     peak_memory:whole machine:text host:text cpus:text governor:text boost:text load:real cpu_share:real
@@ -54,20 +54,20 @@ RUN_RECORD = CARRIED | _schema("""
     order_position:whole best_solution_digest:text ladder:text ladder_step:text
 """)
 
-# Columns that campaigns of earlier versions have, and of which nothing is made.
+# Columns of campaigns of earlier versions, which are ignored.
 RETIRED = ("calibration", "calibration_spread", "calibration_work")
 
 # Columns of a neutral trace file, in the order they are written.
 TRACE_REQUIRED = ("arm", "instance", "seed", "time", "objective")
 TRACE_OPTIONAL = ("valid", "panel", "horizon", "status", "claimed", "reason", "bound", "primary", "secondary")
-# Further columns that describe a candidate whatever they hold: never carried, never a setting of a run.
+# Further columns that always describe a candidate: they are never kept, and never a setting of a run.
 TRACE_DETAILS = ("solution", "solution_digest", "note", "message", "event")
 
 DEFAULT_PANEL = "all"
-# Stands in for the name of a simplified model where a solver solves the instances as they are.
+# Stands for the name of a simplified model if a solver solves the instances as they are.
 EXACT_MODEL = "exact"
 
-# Result tables. Those of groups begin with the columns they are grouped by, so only what follows stands here.
+# Result tables. Those of groups begin with the grouping columns, which are not listed here.
 ARM_INTERVALS = _schema("arm:text instances:whole mean:real low:real high:real reason:text")
 CONTRASTS = _schema("""
     a:text b:text declared:flag instances:whole mean_a:real mean_b:real difference:real low:real high:real p:real
@@ -80,13 +80,13 @@ POWER = _schema("""
     a:text b:text delta:real seeds:whole instances:whole instances_low:whole instances_high:whole per_panel:text
     runs:whole hours:real reason:text
 """)
-# Which runs were meant to be made: one row per tier, or ladder of settings.
+# The planned runs: one row per tier, or ladder of settings.
 DESIGN = _schema("""
     evidence:text arms:whole steps:text runs_each:text runs:whole instances:whole panels:whole seeds:text horizon:text
     threads:text memory:text
 """)
 PANEL_DESIGN = _schema("panel:text instances:whole sizes:text seeds:text arms:whole runs:whole")
-# What the pilot of a power table is worth: shares of the variance, and by which share more of it shortens the interval.
+# The pilot of a power table: shares of the variance, and by which share more instances or seeds shorten the interval.
 PILOT = _schema("""
     a:text b:text instances:whole seeds:real detectable:real double_instances:real instance:real seed:real rest:real
     seed_p:real double_seeds:real endless_seeds:real one_seed:real reason:text
@@ -135,7 +135,7 @@ HIERARCHY_VIOLATIONS = _schema("instance:text primary:real over:real needed:real
 
 
 def model_note(arm: str, model: str) -> str:
-    """Say that an arm is of tier 2 because of what it solves, and what states otherwise."""
+    """Return the note that an arm is of tier 2 because of its model, and how to declare the model exact."""
     return (
         f"{arm} solves a simplified model ({model}): it is described, not ranked (tier 2); "
         f'model = "{EXACT_MODEL}" in its [[arms]] states that the model is exact'
@@ -165,7 +165,7 @@ class RunStatus(StrEnum):
     UNKNOWN = "unknown"
 
 
-# Whole runs that ended badly; one that we cut short is no run at all.
+# Complete runs that ended badly; a run that gapline cut short is not a run.
 FAILED = tuple(status.value for status in (RunStatus.CRASHED, RunStatus.MEMORY_LIMIT, RunStatus.KILLED, RunStatus.LOST))
 
 
@@ -177,12 +177,12 @@ class Proof(StrEnum):
 
 
 class VerdictCode(IntEnum):
-    """What the `verdict` column says of one captured event."""
+    """The values of the `verdict` column for a captured event."""
 
     INVALID = 0
     VALID = 1
     UNCHECKED = 2
-    # Not a candidate: an event that carries a dual bound alone, so that it is in no count of candidates.
+    # Not a candidate: an event with only a dual bound, which no count of candidates includes.
     BOUND = 3
 
 

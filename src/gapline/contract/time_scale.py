@@ -1,8 +1,8 @@
-"""Time on different machines: seconds of a host, turned into those of a reference machine before scoring.
+"""Time on different machines: seconds of a host are converted into those of a reference machine before scoring.
 
-A factor of 1.37 for a host says that one second there does the work of 1.37 seconds of the reference machine: every
-time of its runs (stamps, the budget, the resolution of the stamps) is multiplied by it. Nothing is scaled unless it is
-asked for, and whatever is scaled says so in columns of the runs table, so that no output can forget it.
+A factor of 1.37 for a host means that one second there does the work of 1.37 seconds of the reference machine: every
+time of its runs (stamps, budget, resolution of the stamps) is multiplied by it. Nothing is scaled unless requested,
+and columns of the runs table record the scaling, so that no output can omit it.
 """
 
 from collections.abc import Sequence
@@ -13,16 +13,16 @@ import polars as pl
 from gapline.errors import MixedScoresError, listing
 
 DECLARED = "declared"
-# Where a run was made: the name of the host, or its class where no host is named.
+# Where a run was made: the name of the host, or its class if no host is named.
 PLACES = ("host", "machine")
 _COLUMNS = {"time_scale", "time_scale_source", "own_horizon"}
 
 
 @dataclass(frozen=True, slots=True)
 class TimeScale:
-    """By which factor the times of each host were multiplied; hosts that are not named keep theirs (factor 1).
+    """The factor by which the times of each host were multiplied; hosts that are not named keep theirs (factor 1).
 
-    `source` says where the factors are from; those that a caller or a contract states are `declared`.
+    `source` says where the factors come from; those of a caller or a contract are `declared`.
 
     >>> str(TimeScale((("node2", 1.37),), DECLARED))
     'node2 × 1.37, other hosts × 1 (declared)'
@@ -36,17 +36,17 @@ class TimeScale:
         return f"{listing([*named, 'other hosts × 1'], most=7)} ({self.source})"
 
     def document(self) -> dict[str, object]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         return {"factors": dict(self.factors), "source": self.source}
 
 
 def is_scaled(runs: pl.DataFrame, /) -> bool:
-    """Say whether times of these runs were scaled; a column of a file that is only called so does not say it."""
+    """Return whether times of these runs were scaled; a single column of that name in a file does not count."""
     return set(runs.columns) >= _COLUMNS and runs["time_scale_source"].drop_nulls().len() > 0
 
 
 def time_scale_of(runs: pl.DataFrame, /) -> TimeScale | None:
-    """Return how the times of these runs were scaled, None where they are as recorded."""
+    """Return the time scale of these runs, None if times are as recorded."""
     if not is_scaled(runs):
         return None
     factors = {
@@ -59,7 +59,7 @@ def time_scale_of(runs: pl.DataFrame, /) -> TimeScale | None:
 
 
 def join_time_scales(scales: Sequence[TimeScale | None], /) -> TimeScale | None:
-    """Put together what parts of one reading say; parts that were scaled in other ways are refused."""
+    """Join the time scales of the parts of one reading; different scales are refused."""
     sources = {None if scale is None else scale.source for scale in scales}
     known: dict[str, float] = {}
     for name, factor in (pair for scale in scales if scale is not None for pair in scale.factors):
@@ -71,6 +71,6 @@ def join_time_scales(scales: Sequence[TimeScale | None], /) -> TimeScale | None:
 
 
 def names_of_hosts(runs: pl.DataFrame) -> list[tuple[str, ...]]:
-    """Return by which names the host of each run may be meant, its own first."""
+    """Return the names by which the host of each run may be given, its own name first."""
     columns = [runs[name].cast(pl.String).to_list() for name in PLACES if name in runs.columns]
     return [tuple(name for name in row if name is not None) for row in zip(*columns, strict=True)]

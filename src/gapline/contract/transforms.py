@@ -1,4 +1,4 @@
-"""Declared transforms of objectives, bounds and references: scores are defined for positive, minimised ones alone."""
+"""Declared transforms of objectives, bounds and references: scores are defined only for positive, minimised ones."""
 
 import math
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ SYNTAX = "none, shift:C (z + C), reciprocal[:C] (C / z), negate-shift:C (C - z),
 
 
 def shortest(number: float) -> str:
-    """Write a number of a name so that two that differ never look alike.
+    """Write a number as part of a name, so that different numbers never look alike.
 
     >>> shortest(0.01), shortest(1234567)
     ('0.01', '1234567')
@@ -87,7 +87,7 @@ class Transform:
 
     @property
     def maximises(self) -> bool:
-        """Whether captured objectives are the better the larger they are."""
+        """Whether larger captured objectives are better."""
         return self.kind in (TransformKind.RECIPROCAL, TransformKind.NEGATE_SHIFT)
 
     @property
@@ -97,7 +97,7 @@ class Transform:
 
     @property
     def keeps(self) -> bool:
-        """Whether captured objectives stay as they are, but for those that are put together from two."""
+        """Whether captured objectives stay as they are, except those computed from two components."""
         return self.kind in (TransformKind.NONE, TransformKind.HIERARCHICAL)
 
     def apply(self, values: ArrayLike) -> Values:
@@ -109,7 +109,7 @@ class Transform:
             if self.kind is TransformKind.NEGATE_SHIFT:
                 return self.constant - z
             if self.kind is TransformKind.RECIPROCAL:
-                # C / z of a negative z is negative and gets refused; of zero it is infinite and gets refused.
+                # For z <= 0 the result is negative or infinite, and is refused.
                 return self.constant / z
         return z
 
@@ -134,19 +134,19 @@ class Transform:
         return multiplier * np.asarray(primary, np.float64) + np.asarray(secondary, np.float64)
 
 
-# How transforms may be declared: one for all, and one for instances or `panel:NAME`.
+# Forms of a declaration: one transform for all, and one for instances or `panel:NAME`.
 Declared = str | Transform | Sequence[str] | None
 PANEL = "panel:"
 
 
 def parse_transforms(declared: Declared) -> tuple[Transform, list[tuple[str, Transform]]]:
-    """Return the transform for all, and the rules, those of instances first."""
+    """Return the transform for all instances and the rules for some, those of instances before those of panels."""
     if declared is None or isinstance(declared, Transform):
         return declared or Transform(), []
     default: list[Transform] = []
     rules: list[tuple[str, Transform]] = []
     for text in as_patterns(declared):
-        # From the right: instances may be called n=20/a, transforms hold no such sign.
+        # From the right: instances may be called n=20/a, but transforms contain no equals sign.
         rule, equals, name = text.rpartition("=")
         parsed = Transform.parse(name)
         if not equals:

@@ -1,7 +1,7 @@
-"""Functions of the user's own, by the name `python:MODULE:FUNCTION`: loaded once, known by the digest of their source.
+"""User functions, named `python:MODULE:FUNCTION`: loaded once, and identified by the digest of their source.
 
-Nothing is imported because a file names it. What the caller names is imported by Python's own rules; what a contract
-names, and anything that lies in a study directory, only where the caller allowed the code of the study to run.
+A name in a file alone imports nothing. Functions that the caller names are imported by Python's own rules; those that
+a contract names, and any in a study directory, only if the caller allows the code of the study to run.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from gapline.text import meant
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A loaded function: `path` is the file that it is written in, `digest` that of the file when it was loaded."""
+    """A loaded function: `path` is its source file, `digest` that of the file when it was loaded."""
 
     name: str
     function: Callable[..., Any]
@@ -34,12 +34,12 @@ class Code:
 
 
 _loaded: dict[str, Code] = {}
-# Of functions that were given and not named: no file of theirs is known.
+# Functions that were passed as objects; their source file is unknown.
 _noted: dict[str, str] = {}
 
 
 def code_file(name: str, folder: Path | None) -> Path | None:
-    """Return the file of a folder that a name stands for, None where there is none; nothing is imported."""
+    """Return the file in a folder that a name refers to, None if there is none; nothing is imported."""
     found = split_python_name(name)
     if found is None or folder is None:
         return None
@@ -48,7 +48,7 @@ def code_file(name: str, folder: Path | None) -> Path | None:
 
 
 def refuse_code(names: Sequence[str], folder: Path | None, /, *, where: str, option: str = "--kernel") -> None:
-    """Refuse to run what a contract names, saying which code that would be."""
+    """Refuse to run the code that a contract names, and say which code it is."""
     shown = listing(f"{name} ({code_file(name, folder) or 'of an installed module'})" for name in names)
     raise UsageError(
         f"{where}: expected leave to run the code that it names, got none: {shown}",
@@ -57,10 +57,10 @@ def refuse_code(names: Sequence[str], folder: Path | None, /, *, where: str, opt
 
 
 def load_code(name: str, /, *, folder: Path | None = None) -> Code:
-    """Import a function; with a folder, MODULE is looked for there first, and what it imports, there last.
+    """Import a function; with a folder, MODULE is searched there first, and its own imports there last.
 
     One name stands for one source in a process: another file of the same name, or one that was edited meanwhile, is
-    refused, since scores of two functions must not stand under one name.
+    refused, since scores of two functions must not share a name.
     """
     found = split_python_name(name)
     if found is None:
@@ -102,7 +102,7 @@ def load_code(name: str, /, *, folder: Path | None = None) -> Code:
 
 @contextmanager
 def uncompiled() -> Iterator[None]:
-    """Leave no compiled copy of an import: one as old and as long as its edited source would run in its place."""
+    """Write no bytecode of an import: Python would run it instead of an edited source of the same age and size."""
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         yield
@@ -111,15 +111,15 @@ def uncompiled() -> Iterator[None]:
 
 
 def code_digests(names: Iterable[str], /) -> tuple[tuple[str, str], ...]:
-    """Return the digest of each function among the names that was loaded."""
+    """Return the digest of each named function that was loaded or passed as an object."""
     known = {name: code.digest for name, code in _loaded.items()} | _noted
     return tuple((name, known[name]) for name in names if name in known)
 
 
 def note_function(function: Callable[..., Any], name: str | None, /) -> str:
-    """Note the digest of a function that was given; return its name, with part of the digest where none is given.
+    """Record the digest of a function object; return its name, by default one that contains part of the digest.
 
-    Of its source text and of what it closes over; where there is no source (an interactive line), of its compiled code.
+    The digest covers source text, defaults and closure; without source (an interactive line), the compiled code.
     """
     code = getattr(function, "__code__", None)
     try:
@@ -139,7 +139,7 @@ def note_function(function: Callable[..., Any], name: str | None, /) -> str:
 
 
 def _load_from(folder: Path, name: str) -> None:
-    """Load a module or package that lies in a folder; it never takes the place of one that others use."""
+    """Load a module or package from a folder; it never replaces a loaded module or one of the standard library."""
     spec = PathFinder.find_spec(name, [str(folder)])
     if spec is None or spec.loader is None or spec.origin is None:
         return
@@ -153,7 +153,7 @@ def _load_from(folder: Path, name: str) -> None:
             hint="rename the file",
         )
     if str(folder) not in sys.path:
-        # Last: a file `numpy.py` that lies there must not be imported in the place of the package.
+        # Last, so that a file `numpy.py` in the folder does not shadow the package.
         sys.path.append(str(folder))
     module = sys.modules[name] = module_from_spec(spec)
     try:
@@ -167,7 +167,7 @@ def _source(function: Callable[..., Any], module: ModuleType) -> Path | None:
     try:
         found = inspect.getsourcefile(inspect.unwrap(function))
     except TypeError:
-        # An object with `__call__`, or a compiled function: then the module says where it is from.
+        # An object with `__call__`, or a compiled function: use the file of its module.
         found = None
     path = found or getattr(module, "__file__", None)
     return Path(path) if path is not None and Path(path).is_file() else None

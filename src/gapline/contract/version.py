@@ -1,3 +1,3 @@
-"""The version of gapline, for whatever records or prints it."""
+"""The version of gapline."""
 
 VERSION = "0.1.0"

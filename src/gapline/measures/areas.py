@@ -1,4 +1,4 @@
-"""Neighbouring areas: confined integral, hypervolume, areas of convergence curves, primal-dual and dual integrals."""
+"""Related areas: confined integral, hypervolume, areas of convergence curves, primal-dual and dual integrals."""
 
 import math
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ def confined_primal_integral(
 ) -> Floats:
     """Return, per run, the mean gap under the exponentially decaying weight exp(-t/alpha), over [0, Γ].
 
-    P = Σ gap_i · (exp(-t_i/α) - exp(-t_{i+1}/α)) / (1 - exp(-Γ/α)): early moments count most, and what lies far beyond
+    P = Σ gap_i · (exp(-t_i/α) - exp(-t_{i+1}/α)) / (1 - exp(-Γ/α)): early moments count most, and those far beyond
     `alpha` seconds hardly at all, so a longer horizon cannot invert an order. Times α·(1 - exp(-Γ/α)) it is the area.
     Gap units; smaller is better.
 
@@ -86,11 +86,11 @@ def area_over_curve(
 def time_quality_hypervolume(envelopes: Envelopes, snapshot: Snapshot, /, *, worst_gap: float = 1.0) -> Floats:
     """Return the hypervolume of each run's time-quality front against the point (Γ, worst_gap), divided by Γ·worst_gap.
 
-    The front holds (time, raw gap) of every step; what it dominates is ∫ max(0, worst_gap - gap(t)) dt. Larger is
-    better; 1 is the reference met at time 0.
+    The front contains (time, raw gap) of every step; the volume that it dominates is ∫ max(0, worst_gap - gap(t)) dt.
+    Larger is better; 1 means that the reference is met at time 0.
 
-    Missing incumbents: no step dominates nothing, so an empty run has 0, and so has one that stays above `worst_gap`,
-    which is the analyst's choice. Beaten references: the volume grows beyond 1.
+    Missing incumbents: an empty run has 0, and so has one that stays above `worst_gap`, which is the analyst's choice.
+    Beaten references: the volume grows beyond 1.
     """
     if not (math.isfinite(worst_gap) and worst_gap > 0):
         raise UsageError(f"worst_gap: expected a positive raw gap, got {worst_gap}")
@@ -182,9 +182,8 @@ def curve_areas(
     weight, negative where a is better. `absolute` is the mean of its absolute value: as large as `signed` where one
     curve is never above the other, larger where they cross. `ahead` is the share of the time in which a is below b.
 
-    Missing incumbents: the kernel's value before the first one (1), also for a run that has none. Beaten references:
-    the curve runs below zero. Unbalanced cells: both curves are over the instances that both arms ran; None where there
-    is none.
+    Missing incumbents: the kernel's value before the first one (1), also for an empty run. Beaten references: the curve
+    falls below zero. Unbalanced cells: both curves are over the instances that both arms ran; None if there are none.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": "i", "seed": 1, "horizon": 10, "trace": trace}
@@ -216,7 +215,8 @@ def curve_areas(
 
 
 def area_between(a: Steps, b: Steps, end: float) -> tuple[float, float, float]:
-    """Return the mean signed and absolute difference of two step curves over [0, end], and where a is below.
+    """Return the mean signed and absolute difference of two step curves over [0, end], and the share of time a is
+    below.
 
     >>> one, other = (np.array([0.0, 5.0]), np.array([1.0, 0.0])), (np.array([0.0]), np.array([0.5]))
     >>> area_between(one, other, 10.0)
@@ -259,7 +259,7 @@ _is_beaten = compiled(inline="always", keep=False)(is_beaten)
 
 
 class PrimalDual(NamedTuple):
-    """Per run: the integral, whether there is a bound in the horizon, and whether one passed what it bounds."""
+    """Per run: the integral, whether it has a bound within the horizon, and whether a bound passed what it bounds."""
 
     values: Floats
     bounded: Bools
@@ -270,11 +270,11 @@ def primal_dual_integral(campaign: Campaign, envelopes: Envelopes, /, *, toleran
     """Return, per run, the mean over time of (p - d) / max(|p|, |d|) between incumbent p and best dual bound d.
 
     Smaller is better; in [0, 1]. No reference is used: a solver is measured against its own bound, so values of solvers
-    with bounds of different strength are not commensurable.
+    with bounds of different strength are not comparable.
 
     Missing incumbents, and missing bounds: the gap is 1 until both exist, and while they differ in sign. Beaten
     references cannot occur; a bound that passes the incumbent counts as gap 0 and the run is counted in `crossed`.
-    Bounds are transformed as the objectives are; captured bounds that fall back are held at their best.
+    Bounds are transformed like the objectives; a captured bound that is worse than an earlier one is ignored.
     """
     envelopes = bring(envelopes)
     runs = envelopes.runs
@@ -289,16 +289,17 @@ def dual_integral(
 ) -> PrimalDual:
     """Return, per run, the mean over time of (z* - d) / max(|z*|, |d|) between reference z* and best dual bound d.
 
-    Berthold's gap of the dual side. Smaller is better; in [0, 1]. Incumbents do not enter, so an empty run has a dual
+    Berthold's gap on the dual side. Smaller is better; in [0, 1]. Incumbents are not used, so an empty run has a dual
     integral like any other.
 
-    Missing bounds: the gap is 1 until there is one, and while bound and reference differ in sign; a run without any has
-    1. Beaten references: a reference above the optimum keeps the gap from closing. A bound that passes the reference
-    counts as gap 0 and the run is counted in `crossed`: the reference is no solution of this instance, or the bound is
-    wrong. Bounds are transformed as the objectives are; captured bounds that fall back are held at their best.
+    Missing bounds: the gap is 1 until there is one, and while bound and reference differ in sign; a run without bounds
+    has 1. Beaten references: a reference above the optimum keeps the gap from closing. A bound that passes the
+    reference counts as gap 0 and the run is counted in `crossed`: the reference is no solution of this instance, or the
+    bound is wrong. Bounds are transformed like the objectives; a captured bound that is worse than an earlier one is
+    ignored.
     """
     references = reference_column(snapshot, envelopes)
-    # A reference is like an incumbent that was there from the start.
+    # The reference acts like an incumbent from time 0 on.
     count = np.ones(len(references), np.int64)
     return _bounded(
         "dual integral", campaign, envelopes, tolerance,

@@ -33,7 +33,7 @@ def attainment_surface(
     *,
     levels: Sequence[float] = LEVELS,
 ) -> pl.DataFrame:
-    """Return the boundary of what a share of the runs of each arm attains in time and raw gap.
+    """Return the boundary of the times and raw gaps that a share of the runs of each arm attains.
 
     Step surfaces: arm, level, time, gap; from `time` on, at least `level` of the runs are at `gap` or below. Where
     horizons differ, time is relative to each run's own.
@@ -73,7 +73,7 @@ def final_attainment(
 ) -> dict[str, list[float | None]]:
     """Return, by arm, the gap at which the surface of each level ends; None for one that never begins.
 
-    No step is looked at but the last of each run.
+    Only the last step of each run is used.
 
     >>> import gapline as gl
     >>> runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 10, "trace": t}
@@ -95,7 +95,7 @@ def _ranks(levels: Sequence[float], runs: int) -> Integers:
 
 
 def surfaces(events: Events, levels: Sequence[float]) -> list[tuple[Floats, Floats]]:
-    """Return times and gaps of each level's surface, at the points where it moves."""
+    """Return times and gaps of each level's surface, at the points where it changes."""
     ranks = _ranks(levels, events.runs)
     size = len(events.time)
     time, gap = (scratch_array(len(levels) * size).reshape(len(levels), size) for _ in range(2))
@@ -105,7 +105,7 @@ def surfaces(events: Events, levels: Sequence[float]) -> list[tuple[Floats, Floa
     for span in spans(size):
         places[span] = np.arange(span.start, span.stop)
     _, order = sort_by_time(gaps, places)
-    # The places of the steps are no longer needed in their order: here goes the place of each gap on the scale of all.
+    # The places of the steps are no longer needed: the array now gets the rank of each gap among all gaps.
     scale, there = scratch_array(size + 1), scratch_array(size + 1, np.int64)
     _walk(events.runs, events.run, events.time, gaps, order, ranks, places, scale, there, time, gap, where)
     return [(time[k, : where[k]].copy(), gap[k, : where[k]].copy()) for k in range(len(levels))]
@@ -115,9 +115,9 @@ def surfaces(events: Events, levels: Sequence[float]) -> list[tuple[Floats, Floa
 def _walk(  # type: ignore[no-untyped-def] # pragma: no cover
     runs, run, time, gap, order, ranks, place, scale, there, out_time, out_gap, where
 ):
-    """Note where the wanted order statistics move while time passes; `order` sorts the gaps.
+    """Record where the requested order statistics change over time; `order` sorts the gaps.
 
-    Gaps of a run only fall, so an order statistic does too: a mark on the scale of all gaps goes down, never up.
+    The gaps of a run only fall, and so does an order statistic: its mark on the scale of all gaps never goes up.
     """
     size = 0
     for k in order:
@@ -126,7 +126,8 @@ def _walk(  # type: ignore[no-untyped-def] # pragma: no cover
             size += 1
         place[k] = size - 1
     scale[size] = np.inf
-    # How many runs are at each place of the scale, all without an incumbent at first, and below the mark of each level.
+    # The number of runs at each place of the scale, all without an incumbent at first, and below the mark of each
+    # level.
     there[: size + 1] = 0
     best = np.full(runs, size)
     there[size] = runs
@@ -153,13 +154,13 @@ def _walk(  # type: ignore[no-untyped-def] # pragma: no cover
                 where[level] += 1
 
 
-# More rectangles than anybody draws, and about as many as a file should hold.
+# Too many rectangles to draw, and about as many as a file should contain.
 MOST = 500_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttainmentDifference:
-    """What two arms attain: steps in time and raw gap of each, and where time ends (1 where it is relative)."""
+    """The difference in attainment of two arms: the steps of each, and the end of time (1 if it is relative)."""
 
     a: str
     b: str
@@ -169,11 +170,11 @@ class AttainmentDifference:
     relative: bool
 
     def rectangles(self, *, most: int = MOST) -> pl.DataFrame | None:
-        """Return where the shares differ: from `time` to `until`, from `gap` to `below` (null: without end).
+        """Return where the shares differ: from `time` to `until`, from `gap` to `below` (null: unbounded).
 
         `difference` is the share of the runs of a, minus that of b, that have attained any point inside; it is 0
-        outside of all rectangles, which do not overlap. None where they would be more than `most`: their number grows
-        with the steps times the runs that a step passes; `at` answers for any grid.
+        outside of all rectangles, which do not overlap. None if there are more than `most`: their number grows with the
+        number of steps times the runs that a step passes; `at` works for any grid.
         """
         rows = _sweep(self, most)
         if rows is None:
@@ -189,15 +190,15 @@ class AttainmentDifference:
 def attainment_difference(
     envelopes: Envelopes, snapshot: Snapshot, a: str, b: str, /, *, relative: bool | None = None
 ) -> AttainmentDifference:
-    """Return how the empirical attainment functions of two arms differ.
+    """Return the difference between the empirical attainment functions of two arms.
 
     The attainment function of an arm at (t, g) is the share of its runs that are at raw gap g or below by time t; this
     is that of a minus that of b, positive where a attains more. Every run counts alike. Where horizons differ, time is
     relative to each run's own. Times the number of runs it is moocore's `eafdiff`, where both arms have as many.
 
     Missing incumbents: an empty run attains nothing and stays in the denominator. Beaten references: gaps below zero
-    are like any others. Unbalanced cells: each arm has its own denominator, so arms that ran other instances differ by
-    these too.
+    are treated like any others. Unbalanced cells: each arm has its own denominator, so different instances of the arms
+    contribute to the difference.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": "i", "seed": 1, "horizon": 10, "trace": trace}
@@ -236,7 +237,7 @@ def _shares(events: Events, times: Floats, gaps: Floats) -> Floats:
 
 
 def _sweep(pair: AttainmentDifference, most: int) -> list[tuple[float, float, float, float | None, float]] | None:
-    """Walk through time; keep the difference as a step function of the gap, and close what a step changes."""
+    """Walk through time with the difference as a step function of the gap; emit the rectangles that a step ends."""
     parts = (pair.first, pair.second)
     time = np.concatenate([part.time for part in parts])
     order = np.argsort(time, kind="stable")
@@ -245,7 +246,7 @@ def _sweep(pair: AttainmentDifference, most: int) -> list[tuple[float, float, fl
     gap = np.concatenate([part.gaps() for part in parts])[order]
     time = time[order]
     best: tuple[dict[int, float], dict[int, float]] = ({}, {})
-    # Gaps where the difference changes, the counts of both arms from each of them on, and since when.
+    # Gaps at which the difference changes, the counts of both arms from each gap on, and the start of each strip.
     edges: list[float] = []
     counts: list[tuple[int, int]] = []
     since: list[float] = []
@@ -257,7 +258,7 @@ def _sweep(pair: AttainmentDifference, most: int) -> list[tuple[float, float, fl
             rows.append((since[k], now, edges[k], edges[k + 1] if k + 1 < len(edges) else None, share))
 
     def cut(at: float, now: float) -> int:
-        """Make `at` an edge; the strip it divides is closed."""
+        """Make `at` an edge, and close the strip that it divides."""
         k = bisect_left(edges, at)
         if k < len(edges) and edges[k] == at:
             return k
@@ -281,7 +282,7 @@ def _sweep(pair: AttainmentDifference, most: int) -> list[tuple[float, float, fl
             since[k] = now
             a, b = counts[k]
             counts[k] = (a + 1, b) if which == 0 else (a, b + 1)
-        # An edge with equal counts on both sides divides nothing.
+        # An edge with equal counts on both sides is removed.
         if last < len(edges) and last and counts[last] == counts[last - 1]:
             close(last, now)
             close(last - 1, now)

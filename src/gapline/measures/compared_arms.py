@@ -1,4 +1,4 @@
-"""What the classical comparisons start from: the ranked arms, and their mean score on every instance."""
+"""Input of the classical comparisons: the ranked arms, and their mean score on every instance."""
 
 from dataclasses import dataclass, replace
 
@@ -12,13 +12,13 @@ from gapline.statistics.cells import CellIndex, build_cells, check_arms, score_c
 from gapline.statistics.means import check_horizons
 from gapline.statistics.tails import t_quantile
 
-# Draws of instances that are all alike differ by the last digits of their fit.
+# Draws of equal instances differ in the last digits of their fit.
 _ROUNDING = 1e-10
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class IntervalTable(ReadTable):
-    """A table that rests on draws of instances, and which draws these were."""
+    """A table with intervals from draws of instances, and the level, number and seed of the draws."""
 
     level: float
     draws: int
@@ -26,17 +26,17 @@ class IntervalTable(ReadTable):
 
     @property
     def drawn(self) -> str:
-        """How intervals of what is no mean are found: draws give the standard error, Student's t the width."""
+        """The method of its intervals: draws give the standard error, Student's t the width."""
         return f"Student's t with the standard error of {self.draws:,} draws of instances (seed {self.seed})"
 
 
 def bootstrap_ends(draws: Floats, value: Floats, strata: Integers, *, level: float) -> tuple[Floats, Floats]:
-    """Return value ± t · error for columns of draws; not numbers where a panel has one instance, or of one draw.
+    """Return value ± t · error for columns of draws; NaN if a panel has one instance, or there is only one draw.
 
-    Nor where draws differ by rounding alone: without spread there is no interval.
+    Also NaN if draws differ only by rounding: without spread there is no interval.
 
-    Draws of n instances have (n - 1)/n of the variance that others have, and n - 1 degrees of freedom: with few
-    instances their percentiles would be far too near.
+    Draws of n instances have (n - 1)/n of the variance of other instances, and n - 1 degrees of freedom: with few
+    instances, their percentiles would be far too close.
 
     >>> low, high = bootstrap_ends(np.array([[1.0], [3.0]]), np.array([2.0]), np.array([0, 0]), level=0.5)
     >>> round(float(high[0]), 12)
@@ -57,7 +57,7 @@ class Compared:
     """Scores of one kernel as cells.
 
     `values` is the score of each run, `means` (arms × units) the mean over the seeds of an instance, NaN where an arm
-    has no run. An instance is a unit, whatever its panel: rank methods know no weights.
+    has no run. An instance is a unit, whatever its panel: rank methods use no weights.
     """
 
     reading: Reading
@@ -67,17 +67,17 @@ class Compared:
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The arms that ran the same instances: the others are shown, never ranked."""
+        """The arms that ran the same instances; the others are shown, but not ranked."""
         return tuple(arm for arm in self.cells.arms if self.reading.instance_set.ranked(arm))
 
     def common(self) -> tuple[Floats, Bools]:
-        """Return the means of these arms on their instances, and which instances these are."""
+        """Return the means of these arms on their common instances, and which instances these are."""
         rows = self.means[[self.cells.arm_number(arm) for arm in self.arms]]
         chosen: Bools = np.all(~np.isnan(rows), axis=0)
         return rows[:, chosen], chosen
 
     def pair(self, a: str, b: str) -> tuple[Floats, Floats, Bools]:
-        """Return the means of two arms on the instances that both ran, and which these are."""
+        """Return the means of two arms on the instances that both ran, and which instances these are."""
         check_arms((a, b), self.reading.tier_two)
         one, other = (self.means[self.cells.arm_number(name)] for name in (a, b))
         chosen = ~(np.isnan(one) | np.isnan(other))
@@ -85,7 +85,7 @@ class Compared:
 
 
 def compare_cells(scores: Scores, /, *, kernel: str | None = None) -> Compared:
-    """Put the scores of one kernel into cells; a run without a score is refused."""
+    """Arrange the scores of one kernel in cells; a run without a score is refused."""
     check_horizons(scores.frame)
     name, values = score_column(scores, kernel)
     cells = build_cells(scores.frame)

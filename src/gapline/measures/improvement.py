@@ -1,4 +1,4 @@
-"""Probability of improvement, interquartile mean and shifted geometric mean of scores, with drawn intervals."""
+"""Probability of improvement, interquartile mean and shifted geometric mean of scores, with intervals."""
 
 import math
 from collections.abc import Sequence
@@ -22,14 +22,14 @@ from gapline.statistics.cells import TIE, finite_or_none
 from gapline.statistics.estimate import of_shares
 from gapline.statistics.intervals import draw_counts
 
-# Looked at, not tested: fewer draws than a contrast needs.
+# For display, not for tests: fewer draws than a contrast needs.
 DRAWS = 2000
-# Draws that are walked through together: what is kept of them stays in the fastest cache.
+# Draws that are processed together, so that their data stay in the fastest cache.
 _BLOCK = 128
 
 
 class Improvement(NamedTuple):
-    """A probability of improvement with the ends of its interval; None where it does not exist."""
+    """A probability of improvement with the ends of its interval; None if it does not exist."""
 
     value: float | None
     low: float | None
@@ -46,18 +46,18 @@ def probability_of_improvement(
 ) -> list[Improvement]:
     """Return, for each pair (a, b), P(a run of a scores below a run of b) + half of P(they tie), over instances.
 
-    On an instance every run of one arm meets every run of the other; instances are averaged panel-equal, or all alike
-    (`weighting="instance"`: rliable's). 0.5: none is better. It says how often, not by how much. The interval is that
-    of other instances of the same panels, by Student's t guarded against skewness, as of a mean; rliable draws other
-    runs on the same tasks. There is none where some panel has one instance.
+    On an instance every run of one arm is compared with every run of the other; instances are averaged panel-equal, or
+    all equally (`weighting="instance"`: rliable's). At 0.5 neither is better. It says how often, not by how much. The
+    interval is over other instances of the same panels, by Student's t guarded against skewness, as for a mean; rliable
+    draws other runs on the same tasks. There is no interval if some panel has one instance.
 
     Missing incumbents: an empty run has its kernel's score and loses to any that found something. Beaten references:
-    only the order of scores matters. Unbalanced cells: an instance with more runs counts no more; one that only one of
-    the two ran is left out.
+    only the order of scores matters. Unbalanced cells: an instance with more runs does not count more; one that only
+    one of the two ran is left out.
     """
     cells = compared.cells
     chances = improvement_chances(compared)
-    # One probability per instance: a mean of runs has nothing to weigh here.
+    # One probability per instance: run-equal weighting has no runs to count here.
     rule = parse_weighting(weighting)
     rule = Weighting.INSTANCE if rule is Weighting.RUN else rule
     found = []
@@ -71,7 +71,7 @@ def probability_of_improvement(
         strata, value = cells.panel[chosen], min(float(parts.sum()), 1.0)
         ends: tuple[float, float] | None = None
         if np.bincount(strata)[strata].min() > 1:
-            # Judged as the distance from "none is better", so that instances which all agree are no certainty.
+            # Judged by the distance from 0.5, so that instances which all agree do not count as certain.
             ends = of_shares(parts - 0.5 * weights, weights, strata, draws=0).interval(level=level)
         low, high = (None, None) if ends is None else (max(0.0, 0.5 + ends[0]), min(1.0, 0.5 + ends[1]))
         found.append(Improvement(value, low, high))
@@ -95,7 +95,7 @@ def improvement_chances(compared: Compared, /) -> Floats:
 
 @compiled(nogil=True)
 def _meet(starts, arm, values, tie, wins):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Let every run of a unit meet every other: its values rise, so wins and losses are counted on the way."""
+    """Compare every run of a unit with every other; values are sorted, so wins and losses are counted on the way."""
     arms = len(wins)
     runs, worse, level = np.zeros(arms), np.zeros(arms), np.zeros(arms)
     for unit in range(len(starts) - 1):
@@ -103,7 +103,7 @@ def _meet(starts, arm, values, tie, wins):  # type: ignore[no-untyped-def] # pra
         runs[:], worse[:], level[:] = 0.0, 0.0, 0.0
         for j in range(begin, end):
             runs[arm[j]] += 1.0
-        # Behind `low` the run loses, from `high` on it wins; `worse` and `level` are the runs of each arm before these.
+        # The run loses to those before `low` and wins from `high` on; `worse` and `level` count the runs before each.
         low, high = begin, begin
         for i in range(begin, end):
             while low < end and not values[i] - values[low] <= tie:
@@ -113,7 +113,7 @@ def _meet(starts, arm, values, tie, wins):  # type: ignore[no-untyped-def] # pra
                 level[arm[high]] += 1.0
                 high += 1
             for other in range(arms):
-                # Halves and wholes: every sum is exact.
+                # Halves and integers: every sum is exact.
                 wins[arm[i], other, unit] += runs[other] - level[other] + 0.5 * (level[other] - worse[other])
 
 
@@ -142,15 +142,15 @@ def arm_averages(
     draws: int = DRAWS,
     seed: int = 1,
 ) -> ArmAverages:
-    """Tabulate averages of the scores of every arm that an outlier moves less than it moves their mean.
+    """Tabulate averages of the scores of every arm that are less sensitive to outliers than the mean.
 
-    `iqm` is the mean of what is left of all runs × instances when a quarter (rounded down) is cut off at each end, as
-    in rliable; its interval draws instances with their runs inside their panels. `geometric_score` is
-    exp(Σ w ln(score + shift)) - shift, weighted as the means are; None where a score is -shift or below.
+    `iqm` is the mean after cutting off a quarter of all runs × instances (rounded down) at each end, as in rliable; its
+    interval draws instances with their runs inside their panels. `geometric_score` is
+    exp(Σ w ln(score + shift)) - shift, with the weights of the mean; None if a score is -shift or below.
 
-    Missing incumbents: an empty run has its kernel's score; up to a quarter of such runs can fall out of the IQM, which
-    is why it stands beside the mean and not in its place. Beaten references: negative scores are kept. Unbalanced
-    cells: in the IQM every run counts alike, so an instance with more runs counts more.
+    Missing incumbents: an empty run has its kernel's score; up to a quarter of such runs can drop out of the IQM, so it
+    is shown next to the mean and not instead of it. Beaten references: negative scores are kept. Unbalanced cells: in
+    the IQM every run counts equally, so an instance with more runs counts more.
     """
     if not (math.isfinite(shift) and shift > 0):
         raise UsageError(f"shift: expected a positive number, got {shift}")
@@ -181,7 +181,7 @@ def arm_averages(
 
 
 def interquartile_mean(values: Floats, /) -> float:
-    """Return the mean of what is left when a quarter of the values, rounded down, is cut off at each end.
+    """Return the mean after cutting off a quarter of the values, rounded down, at each end.
 
     >>> interquartile_mean(np.array([1.0, 2.0, 4.0, 100.0, 3.0]))
     3.0
@@ -190,14 +190,14 @@ def interquartile_mean(values: Floats, /) -> float:
 
 
 def interquartile_means(values: Floats, counts: NDArray[Any], unit: Integers) -> Floats:
-    """Return the interquartile mean under each row of `counts`, which say how often the unit of a value was drawn."""
+    """Return the interquartile mean for each row of `counts`, which say how often the unit of a value was drawn."""
     order = np.argsort(values, kind="stable")
     values, place = values[order], unit[order]
     runs = np.bincount(unit, minlength=counts.shape[1]).astype(np.float64)
     out = np.empty(len(counts))
 
     def work(low: int) -> None:
-        # Draws side by side: a value is looked up once, and the processor takes several draws at a time.
+        # Draws side by side: a value is looked up once, and the loop over draws is vectorised.
         block = np.ascontiguousarray(counts[low : low + _BLOCK].T, np.float64)
         _trim(block, runs, values, place, out[low : low + _BLOCK])
 
@@ -207,7 +207,7 @@ def interquartile_means(values: Floats, counts: NDArray[Any], unit: Integers) ->
 
 @compiled(nogil=True)
 def _trim(counts, runs, values, unit, out):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Walk through the sorted values of some draws and add up what lies between the quarters."""
+    """Walk through the sorted values of some draws and add up those between the quarters."""
     draws = counts.shape[1]
     total, seen, kept = np.zeros(draws), np.zeros(draws), np.zeros(draws)
     for place in range(len(runs)):

@@ -18,14 +18,14 @@ from gapline.scoring.weighting import parse_weighting
 from gapline.statistics.cells import TIE, Pair, remaining_pairs
 from gapline.statistics.contrasts import holm
 
-# Up to how many differences the distribution is counted out: without ties or zeros, and with them.
+# The largest numbers of differences for an exact p: without ties or zeros, and with them.
 MOST_EXACT, MOST_EXACT_TIED = 50, 13
 
 
 class SignedRank(NamedTuple):
-    """The smaller rank sum, the two-sided p-value and how it was found, and the least p that so many can give.
+    """The smaller rank sum, the two-sided p-value and its method, and the smallest p that these differences can give.
 
-    `p` is None where no difference is left; `used` counts the differences that are not zero.
+    `p` is None if no difference is left; `used` counts the differences that are not zero.
     """
 
     statistic: float
@@ -39,8 +39,8 @@ def signed_rank(differences: Floats, /) -> SignedRank:
     """Test whether paired differences are symmetric about zero.
 
     Zeros (below the tie tolerance) are left out before ranking (Wilcoxon's own rule, `zero_method="wilcox"` in scipy);
-    equal sizes share their mean rank. The p-value counts all signs out where there are at most 50 differences without
-    ties or zeros, or at most 13 with them; else it is normal with the tie correction and without one for continuity.
+    equal sizes share their mean rank. The p-value is exact, over all signs, for at most 50 differences without ties or
+    zeros, or at most 13 with them; otherwise it is normal, with tie correction and without continuity correction.
     These are the choices of `scipy.stats.wilcoxon`. With n differences no exact p is below 2^(1-n).
 
     >>> signed_rank(np.array([0.1, 0.2, 0.3]))
@@ -93,9 +93,9 @@ class NeighbourPairs(ReadTable):
     """One row per pair of tier-1 arms, declared contrasts first.
 
     `signed_rank`, `p`, `smallest_p` and `method` are Wilcoxon's on the differences of instance means; `p_holm` is
-    adjusted over the declared contrasts, the others are exploratory and have none. `nemenyi_p` is of all arms at once.
-    `improvement` is the probability that a run of a scores below one of b. `signed_area`, `absolute_area` and `ahead`
-    are of the mean curves, null where the kernel has none.
+    adjusted over the declared contrasts, the others are exploratory and have none. `nemenyi_p` compares all arms at
+    once. `improvement` is the probability that a run of a scores below one of b. `signed_area`, `absolute_area` and
+    `ahead` compare the mean curves; they are null if the kernel has none.
     """
 
     level: float
@@ -122,7 +122,7 @@ def neighbour_pairs(
     weighting: str = "panel",
     level: float = 0.95,
 ) -> NeighbourPairs:
-    """Compare every pair of tier-1 arms; `ranks` and `areas` of the same arms are put beside what is found.
+    """Compare every pair of tier-1 arms; columns from `ranks` and `areas` of the same arms are added.
 
     Missing incumbents, beaten references and unbalanced cells as in `signed_rank`, `probability_of_improvement` and
     `curve_areas`: a pair is compared on the instances that both of its arms ran.
@@ -165,7 +165,7 @@ def neighbour_pairs(
 
 
 def _reason(test: SignedRank, instances: int, alpha: float) -> str | None:
-    """Say where there is no test, or where so few instances cannot show anything."""
+    """Return why there is no test, or a note that so few instances cannot show anything."""
     if not instances:
         return "no instance that both arms ran"
     if test.p is None:

@@ -18,15 +18,15 @@ from gapline.statistics.intervals import check_level
 from gapline.statistics.tails import studentized_range_quantile, studentized_range_sf
 from gapline.text import counted
 
-# Where the exact distribution is counted out; with more instances the F approximation is close.
+# Limits of the exact distribution; with more instances the F approximation is close.
 MOST_INSTANCES, MOST_STATES = 12, 100_000
 
 
 class Friedman(NamedTuple):
-    """Friedman's test: chi-square and Iman and Davenport's F with their tails, and the p-value to quote.
+    """Friedman's test: chi-square and Iman and Davenport's F with their tails, and the p-value to report.
 
-    `p` is exact (every order of every instance alike likely) where the orders can be counted, else that of F; `exact`
-    says which, `smallest` is the least p that so many instances of so many arms can give.
+    `p` is exact (all orders on each instance equally likely) if the orders can be counted, else that of F; `exact`
+    says which, `smallest` is the smallest p possible with these numbers of instances and arms.
     """
 
     chi2: float
@@ -42,7 +42,7 @@ class Friedman(NamedTuple):
 class MeanRanks(ReadTable):
     """One row per ranked arm, best first: mean and median rank over the instances that all of them ran.
 
-    `friedman` and `critical_difference` are None where there is no test, and `reason` says why. `nemenyi` holds the
+    `friedman` and `critical_difference` are None if there is no test, and `reason` says why. `nemenyi` contains the
     p-value of each pair, arms in the order of the rows; `cliques` are the longest runs of neighbouring arms whose mean
     ranks lie within the critical difference.
     """
@@ -63,7 +63,7 @@ class MeanRanks(ReadTable):
         )
 
     def verdict(self) -> str:
-        """Word the tests in one sentence."""
+        """Summarise the tests in one sentence."""
         if self.friedman is None or self.critical_difference is None:
             return f"no test: {self.reason}"
         found = self.friedman
@@ -95,13 +95,13 @@ class MeanRanks(ReadTable):
 
 
 def mean_ranks(scores: Scores | Compared, /, *, level: float = 0.95) -> MeanRanks:
-    """Rank the arms that ran the same instances on each of them by their mean score; test whether the ranks differ.
+    """Rank the arms that ran the same instances on each of them by mean score, and test whether the ranks differ.
 
     Missing incumbents: an empty run has the score of its kernel (1) and enters the mean of its instance like any other.
-    Beaten references: only the order on an instance matters, which another reference can change; by how much one arm is
-    ahead does not show. Unbalanced cells: seeds are averaged first, whatever their number; arms that ran other
-    instances have no rank. Means nearer than the tie tolerance are tied. Panels do not
-    matter. Adding an arm can change who differs from whom: Friedman and Nemenyi look at all arms at once.
+    Beaten references: only the order on an instance matters, which another reference can change; the size of a
+    difference has no effect. Unbalanced cells: seeds are averaged first, whatever their number; arms that ran other
+    instances have no rank. Means within the tie tolerance are tied. Panels do not matter. Adding an arm can change
+    which arms differ: Friedman and Nemenyi use all arms at once.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": i, "seed": 1, "horizon": 10, "trace": [(t, 30.0)]}
@@ -157,7 +157,7 @@ def friedman(ranks: Floats) -> Friedman:
     spread = float(np.sum(ranks**2)) - count * arms * (arms + 1) ** 2 / 4
     chi2 = (arms - 1) * float(np.sum((ranks.sum(axis=1) - count * (arms + 1) / 2) ** 2)) / spread
     rest = count * (arms - 1) - chi2
-    # All instances of one mind leave nothing to divide by.
+    # If all instances agree, the denominator is zero.
     f = (count - 1) * chi2 / rest if rest > 1e-9 * chi2 else math.inf
     p_chi2, p_f = float(chdtrc(arms - 1, chi2)), float(fdtrc(arms - 1, (arms - 1) * (count - 1), f))
     exact = _exact_p(ranks)
@@ -166,7 +166,7 @@ def friedman(ranks: Floats) -> Friedman:
 
 
 def nemenyi(mean_rank: Floats, instances: int) -> Floats:
-    """Return the p-value of every pair of arms from their mean ranks: a studentized range, all pairs at once."""
+    """Return the p-value of every pair of arms from their mean ranks, by a studentized range over all pairs."""
     arms = len(mean_rank)
     scale = math.sqrt(arms * (arms + 1) / (12 * instances))
     found = np.ones((arms, arms))
@@ -177,7 +177,7 @@ def nemenyi(mean_rank: Floats, instances: int) -> Floats:
 
 
 def critical_difference(arms: int, instances: int, *, level: float = 0.95) -> float:
-    """Return how far apart two mean ranks have to be: q / √2 · √(k(k+1) / 6n), q a quantile of the studentized range.
+    """Return the critical difference of mean ranks: q / √2 · √(k(k+1) / 6n), q a quantile of the studentized range.
 
     >>> round(critical_difference(4, 14), 2)
     1.25
@@ -205,9 +205,9 @@ def _cliques(names: list[str], means: Floats, distance: float) -> tuple[tuple[st
 
 
 def _exact_p(ranks: Floats) -> float | None:
-    """Return the share of all orders of the ranks of every instance that are as extreme; None where they are too many.
+    """Return the share of all orders of the ranks of every instance that are as extreme; None if there are too many.
 
-    Rank sums are added up instance by instance. The arms may change their names, so sorted sums stand for all others.
+    Rank sums are added up instance by instance. Arms are exchangeable, so sorted sums represent all others.
     """
     doubled = np.rint(2 * ranks).astype(np.int64)
     arms, count = doubled.shape

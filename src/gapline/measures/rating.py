@@ -63,17 +63,17 @@ def ratings(
     draws: int = DRAWS,
     seed: int = 1,
 ) -> Ratings:
-    """Rate the arms that ran the same instances by Bradley and Terry's model of who beats whom on an instance.
+    """Rate the arms that ran the same instances by the Bradley-Terry model of wins on instances.
 
     P(a beats b) = 1 / (1 + 10^((r_b - r_a) / 400)): Elo's scale. An instance on which two arms have a mean score is one
-    game, a tie half a win to each. An arm that beat all others everywhere has no finite maximum-likelihood rating, nor
-    has any set of arms that never lost to the rest; so `prior` wins are added to each side of every pair (0.5: one
+    game; a tie is half a win for each. An arm that beat all others everywhere has no finite maximum-likelihood rating,
+    nor has any set of arms that never lost to the rest; so `prior` wins are added to each side of every pair (0.5: one
     drawn game), which the caption states. With `prior=0` such ratings are None. Intervals draw instances inside their
     panels.
 
     Missing incumbents: an empty run has its kernel's score and enters the mean of its instance. Beaten references: only
-    the order on an instance matters. Only arms that ran the same instances play. Every instance counts alike, whatever
-    its panel.
+    the order on an instance matters. Only arms that ran the same instances are rated. Every instance counts equally,
+    whatever its panel.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": i, "seed": 1, "horizon": 10, "trace": [(t, 30.0)]}
@@ -119,17 +119,17 @@ def ratings(
 
 
 def _signs(compared: Compared) -> Floats:
-    """Return, arms × arms × units, -1 where the first wins, 0 for a tie, 1 where it loses; NaN: they never meet."""
+    """Return, arms × arms × units, -1 if the first wins, 0 for a tie, 1 if it loses; NaN without a game."""
     rows, _ = compared.common()
     difference = rows[:, None, :] - rows[None, :, :]
     signs = np.where(np.isnan(difference), np.nan, sign(difference).astype(np.float64))
-    # An arm does not meet itself.
+    # An arm does not play against itself.
     signs[np.arange(len(rows)), np.arange(len(rows))] = np.nan
     return signs
 
 
 def _fit(wins: Floats, prior: float) -> Floats:
-    """Return the log strengths, summing to zero, that make each batch of wins likeliest; Newton with bounded steps."""
+    """Return the log strengths, summing to zero, that maximise the likelihood of each batch of wins; bounded Newton."""
     arms = wins.shape[1]
     extra = prior * (1 - np.eye(arms))
     wins = wins + extra
@@ -141,7 +141,7 @@ def _fit(wins: Floats, prior: float) -> Floats:
         weight = games * chance * (1 - chance)
         curvature = -weight
         curvature[:, np.arange(arms), np.arange(arms)] = weight.sum(axis=2)
-        # Strengths are known up to a constant: the added ones keep their sum at zero.
+        # Strengths are determined up to a constant: the added ones keep their sum at zero.
         step = np.linalg.solve(curvature + 1.0, slope[..., None])[..., 0]
         largest = np.abs(step).max(axis=1, keepdims=True)
         strength = strength + step * np.minimum(1.0, 1.0 / np.maximum(largest, 1e-300))
@@ -151,13 +151,13 @@ def _fit(wins: Floats, prior: float) -> Floats:
 
 
 def _unbounded(wins: Floats, names: tuple[str, ...]) -> str | None:
-    """Say which arms never lost a game to the others: their maximum-likelihood ratings are infinite (Ford's rule)."""
+    """Name the arms that never lost to the others: their maximum-likelihood ratings are infinite (Ford's rule)."""
     reach = (wins > 0) | np.eye(len(wins), dtype=bool)
     for _ in range(len(wins)):
         reach = reach @ reach
     if reach.all():
         return None
-    # Reached by the fewest: nobody outside its circle ever beat anyone in it.
+    # Reached by the fewest arms: no arm outside its group ever beat one inside.
     top = min(range(len(wins)), key=lambda k: int(reach[:, k].sum()))
     ahead = [name for k, name in enumerate(names) if reach[top, k] and reach[k, top]]
     rest = [name for name in names if name not in ahead]

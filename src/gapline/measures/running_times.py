@@ -28,12 +28,13 @@ def expected_running_time(
 ) -> pl.DataFrame:
     """Return ERT = (time spent by all runs until success or the horizon) / (number of successes).
 
-    One row per arm and goal.
-    It is the expected time to a first success when a solver is restarted at the horizon. Seconds; smaller is better.
+    One row per arm and goal. ERT is the expected time to a first success when a solver is restarted at the horizon.
+    Seconds; smaller is better.
 
-    Missing incumbents: an empty run spends its whole horizon and succeeds never, like any run that misses the goal, so
-    the ERT grows by it; without any success there is no ERT (null), where cocopp says infinity. Beaten references: a
-    run below its reference attains every goal of 0 or more; how far below does not show. Runs of a group count alike.
+    Missing incumbents: an empty run spends its whole horizon and never succeeds, like any run that misses the goal, so
+    it increases the ERT; without any success there is no ERT (null), where cocopp says infinity. Beaten references: a
+    run below its reference attains every goal of 0 or more; how far below has no effect. All runs of a group count
+    equally.
 
     >>> import gapline as gl
     >>> runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 10, "trace": t}
@@ -63,7 +64,7 @@ def target_ecdf(
     weighting: str = "panel",
     tolerance: float = TOLERANCE,
 ) -> pl.DataFrame:
-    """Return the empirical distribution of hitting times over runs and a grid of goals, every goal alike.
+    """Return the empirical distribution of hitting times over runs and a grid of goals, all goals weighted equally.
 
     Step curves: arm, time, value; `value` is the share of (run, goal) pairs attained by then.
 
@@ -104,14 +105,13 @@ def penalised_mean(
     weighting: str = "panel",
     tolerance: float = TOLERANCE,
 ) -> pl.DataFrame:
-    """Return PAR-k: the mean time to a goal, a run that misses it counted as `factor` times its horizon.
+    """Return PAR-k: the mean time to a goal, where a run that misses it counts as `factor` times its horizon.
 
-    With `shift` the mean is the shifted geometric one, exp(mean ln(t + shift)) - shift; that of scores is in
-    `arm_averages`.
+    With `shift` it is the shifted geometric mean, exp(mean ln(t + shift)) - shift; `arm_averages` has that of scores.
 
     Missing incumbents: an empty run is a miss like any other, so it costs the penalty, which is a choice of the analyst
-    and often decides the ranking; a factor of 1, the time limit, understates it. Beaten references: the goal is
-    attained when it is passed; what follows is not seen. Unbalanced cells: the mean is over what each arm ran.
+    and often decides the ranking; a factor of 1, the time limit, understates it. Beaten references: the goal counts as
+    attained, and further improvement has no effect. Unbalanced cells: each mean is over the instances that the arm ran.
 
     >>> import gapline as gl
     >>> runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 10, "trace": t}
@@ -171,16 +171,17 @@ def performance_profile(
     """Return, for each arm, the share of instances on which its time to the goal is at most x times the best arm's.
 
     The time of an arm on an instance is its expected running time over the seeds. Missing incumbents: an instance that
-    an arm never solves has no ratio and stays in the denominator; one that no arm solves counts for none. Beaten
-    references count as solved, whatever the distance. A best time of 0 leaves ratio 1 to those that match it and no
-    finite ratio to the others. Adding an arm can change the curves of the others: ratios are to the best of this set.
+    an arm never solves has no ratio and stays in the denominator; one that no arm solves counts as unsolved for all.
+    Beaten references count as solved, whatever the distance. A best time of 0 gives ratio 1 to the arms that match it
+    and no finite ratio to the others. Adding an arm can change the curves of the others: ratios are to the best of this
+    set.
     """
     cells, times = instance_times(envelopes, snapshot, goal=goal, tolerance=tolerance)
     best = times.min(axis=0)
     ratios = np.full(times.shape, np.inf)
     with np.errstate(over="ignore", invalid="ignore"):
         np.divide(times, best, out=ratios, where=np.isfinite(times) & (best > 0))
-    # Also where the best time is 0, which nothing can be divided by.
+    # Also if the best time is 0, where there is nothing to divide by.
     ratios[np.isfinite(times) & (times == best)] = 1.0
     return Profiles(_steps(cells, ratios, start=1.0), goal, len(cells.units), "performance")
 

@@ -1,4 +1,4 @@
-"""The classical neighbours of the score side by side, one row per arm, all from the same envelopes."""
+"""The classical measures next to each other, one row per arm, all from the same envelopes."""
 
 from typing import Any
 
@@ -44,14 +44,14 @@ def neighbours(
     campaign: Campaign | None = None,
     tolerance: float = TOLERANCE,
 ) -> pl.DataFrame:
-    """Tabulate every neighbour per arm.
+    """Tabulate every classical measure per arm.
 
     Columns: arm, goal, success_rate, ert, par10 (or another `factor`), geometric_mean (of times + `shift`),
     target_ecdf (share of the goal grid attained at the end), fastest (performance profile at 1), solved (data profile
     at the end), final_q25, final_q50, final_q75 (raw gap that this share of the runs ended at or below), confined,
-    area_over_curve, hypervolume, and primal_dual and dual where the campaign has dual bounds. What each assumes about
-    missing incumbents and beaten references stands in its docstring. On a scale of any sign those that measure the raw
-    gap are left out.
+    area_over_curve, hypervolume, and primal_dual and dual if the campaign has dual bounds. The docstring of each
+    measure says how it treats missing incumbents and beaten references. On a scale of any sign, measures of the raw gap
+    are left out.
     """
     alpha = ALPHA * float(envelopes.runs["horizon"].to_numpy().min())
     times = expected_running_time(envelopes, snapshot, goals=[goal], tolerance=tolerance)
@@ -84,7 +84,7 @@ def neighbours(
 
 
 def _final_quantiles(envelopes: Envelopes, snapshot: Snapshot) -> pl.DataFrame:
-    """Return arm and the raw gap that each share of its runs ended at or below."""
+    """Return, per arm, the raw gap at or below which each share of its runs ended."""
     rows = [(arm, *ends) for arm, ends in final_attainment(envelopes, snapshot).items()]
     names = {f"final_q{100 * level:g}": pl.Float64 for level in LEVELS}
     return pl.DataFrame(rows, schema={"arm": pl.String, **names}, orient="row")
@@ -95,7 +95,7 @@ def _at(profile: pl.DataFrame, x: float, name: str) -> pl.DataFrame:
 
 
 def arm_means(runs: pl.DataFrame, values: Floats, name: str, weighting: str = "panel") -> pl.DataFrame:
-    """Return arm and the mean of a value that every run has."""
+    """Return, per arm, the mean of a value that every run has."""
     weights = run_weights(runs, by=["arm"], weighting=weighting)
     rows = [(arm, float(values[chosen] @ weights[chosen])) for (arm,), chosen in group_rows(runs, ["arm"])]
     return pl.DataFrame(rows, schema={"arm": pl.String, name: pl.Float64}, orient="row")

@@ -1,1 +1,1 @@
-"""Stores of best-known values, frozen into snapshots; what happens when they are beaten."""
+"""Reference values: stores, snapshots, policies, folds and alarms."""

@@ -17,7 +17,7 @@ from gapline.references.reference import Reference
 from gapline.references.resolve import instance_sizes, same_instance, transformed_references
 from gapline.references.snapshot import Snapshot
 
-# A score below zero is evidence that something happened, not of what (the paper, section 4.2).
+# A score below zero shows that something happened, not what (the paper, section 4.2).
 EXPLANATIONS = (
     "improvement: the run found a better solution than was known",
     "stale reference: a better value was already known when the snapshot was frozen",
@@ -28,7 +28,7 @@ EXPLANATIONS = (
 
 
 class AlarmKind(StrEnum):
-    """What contradicts what."""
+    """The kinds of contradictions."""
 
     CANDIDATE = "a candidate is better than a certified optimum"
     VALUE = "a frozen value is better than a certified optimum"
@@ -43,7 +43,7 @@ class AlarmKind(StrEnum):
     STORED_INFEASIBLE = "there is a stored value of what a run calls infeasible"
 
 
-# Those that contradict what a store certifies; the others contradict the proof of a run.
+# Kinds that contradict a certificate of a store; the others contradict the proof of a run.
 CERTIFICATES = frozenset({AlarmKind.CANDIDATE, AlarmKind.VALUE, AlarmKind.INSIDE, AlarmKind.CERTIFICATES})
 
 
@@ -81,7 +81,7 @@ class Alarm:
 
     @property
     def arms(self) -> frozenset[str]:
-        """The arms whose runs contradict something or each other."""
+        """The arms whose runs are a side of the contradiction."""
         return frozenset(side.arm for side in (self.certificate, self.other) if side.arm is not None)
 
     def document(self) -> dict[str, Any]:
@@ -96,10 +96,10 @@ def find_alarms(
     tolerance: float = TOLERANCE,
     sense: str | None = None,
 ) -> list[Alarm]:
-    """Look for contradicted certificates, between snapshots and between them and accepted candidates.
+    """Find contradicted certificates, among snapshots and between snapshots and accepted candidates.
 
     Values are compared on the scale of the envelopes' transform; without envelopes, raw and in the direction `sense`
-    (`min` unless a snapshot says otherwise). Entries that belong to different instance digests are not compared.
+    (`min` unless a snapshot says otherwise). Entries of different instance digests are not compared.
     """
     check_tolerance(tolerance)
     given = [snapshots] if isinstance(snapshots, Snapshot) else list(snapshots)
@@ -130,7 +130,7 @@ def snapshot_sense(instance: str, snapshots: Sequence[Snapshot], sense: str | No
 
 
 def best_runs(envelopes: Envelopes) -> pl.DataFrame:
-    """Return the best non-empty run of each instance; equal values go to the earlier, then to the first key."""
+    """Return the best non-empty run of each instance; ties go to the earlier one, then to the first key."""
     order = ["instance", "best", "best_time", "arm", "seed"]
     # Few runs are as good as the best, and only these are sorted.
     found = envelopes.runs.filter(pl.col("best") == pl.col("best").min().over("instance")).sort(order)
@@ -138,7 +138,7 @@ def best_runs(envelopes: Envelopes) -> pl.DataFrame:
 
 
 def solution_claim(row: Mapping[str, Any], envelopes: Envelopes) -> Claim:
-    """Word the best solution of a run, with who vouches for it."""
+    """Describe the best solution of a run, with how it was validated."""
     key = RunKey(row["arm"], row["instance"], row["seed"])
     raw = row["best"] if envelopes.scale.hierarchical else row["best_raw"]
     source = f"run {key} at {row['best_time']:g} s, valid by {row['validation']}"
@@ -146,7 +146,7 @@ def solution_claim(row: Mapping[str, Any], envelopes: Envelopes) -> Claim:
 
 
 def negative_notes(scores: Sequence[tuple[str, float]], *, most: int = 10, tolerance: float = TOLERANCE) -> list[str]:
-    """Word the diagnostic for runs (name, score) below zero by more than the tolerance, with what may explain it.
+    """Build the diagnostic for runs (name, score) below zero by more than the tolerance, with possible explanations.
 
     >>> negative_notes([("a/i/1", 0.2)])
     []
@@ -209,14 +209,14 @@ def _compare(instance: str, one: Snapshot, other: Snapshot, tolerance: float, ma
     (proven_in, proven), (found_in, found) = sides
     assert proven.value is not None
     assert found.value is not None
-    # Worse than a proven optimum is no contradiction: the other store is only behind.
+    # A value worse than a proven optimum is no contradiction: the other store is only out of date.
     if sign * (proven.value - found.value) <= scale:
         return None
     return Alarm(AlarmKind.VALUE, instance, stored_claim(proven_in, proven), stored_claim(found_in, found))
 
 
 def stored_claim(snapshot: Snapshot, entry: Reference) -> Claim:
-    """Word a value of a snapshot, with its source."""
+    """Describe a value of a snapshot, with its source."""
     assert entry.value is not None
     words = f"{entry.source}, " if entry.source else ""
     return Claim(entry.value, entry.certified, f"{words}snapshot {snapshot.name} {snapshot.digest[:19]}")

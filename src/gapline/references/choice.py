@@ -1,4 +1,4 @@
-"""Which reference: the snapshot that is given, declared or contained in a source, under a policy."""
+"""Choice of references: the snapshot that is given, declared or contained in a source, under a policy."""
 
 import os
 from collections.abc import Collection, Mapping, Sequence
@@ -25,7 +25,7 @@ References: TypeAlias = Snapshot | Mapping[str, float] | str | Path
 
 
 def as_snapshot(given: References, what: str = "references") -> Snapshot:
-    """Return the snapshot that was given, or one of the values that were: by instance, or in a file or store.
+    """Return a given snapshot, or one of given values: a mapping by instance, a file or a store.
 
     >>> as_snapshot({"i": 10}).values["i"].value
     10.0
@@ -41,7 +41,7 @@ def as_snapshot(given: References, what: str = "references") -> Snapshot:
     return expect(given, Snapshot, what)
 
 
-# Said wherever runs are there and nothing to read them against.
+# The hint of errors about runs without a reference.
 HOW_TO_REFER = (
     "--policy analysis takes the best of these runs; known values come from --references FILE (a CSV instance,value, "
     "a .solu file, a store such as cvrplib:DIR) or --snapshot FILE.json\n"
@@ -52,14 +52,14 @@ HOW_TO_REFER = (
 
 @dataclass(frozen=True, slots=True)
 class LabelledSnapshot:
-    """A snapshot that the runs are read against, and what this amounts to."""
+    """A snapshot that runs are scored against, with its label."""
 
     snapshot: Snapshot
     label: ReferenceLabel
 
     @property
     def policy(self) -> str:
-        """The policy alone."""
+        """The policy of the label."""
         return self.label.policy
 
 
@@ -71,7 +71,7 @@ def label_reference(
     registered: Collection[str] = (),
     late: Collection[str] = (),
 ) -> ReferenceLabel:
-    """Label a snapshot with the policy it stands for, given when the runs began and what was registered before."""
+    """Label a snapshot with its policy, given when the runs began and which digests were registered before."""
     found = policy or label_policy(snapshot, envelopes.runs, registered=registered, late=late)
     return ReferenceLabel(found, snapshot.name, snapshot.digest, unreferenced_instances(snapshot, envelopes))
 
@@ -84,9 +84,9 @@ def stored_snapshots(
     snapshots: str | Path | Snapshot | Sequence[str | Path | Snapshot],
     notes: list[str] | None = None,
 ) -> tuple[Snapshot, ...]:
-    """Find the snapshots: given ones, the contract's, or those that the sources carry.
+    """Return the snapshots: given ones, the contract's, or those in the sources.
 
-    What was noticed while reading references is added to `notes`.
+    Notes from reading references are appended to `notes`.
     """
     if references is not None and snapshots:
         raise UsageError("expected references or snapshots, got both")
@@ -115,7 +115,7 @@ def stored_snapshots(
 
 
 def _carried_in(path: str) -> list[Snapshot]:
-    """Return the snapshot that lies beside the campaign in a zip, where there is one."""
+    """Return the snapshot next to the campaign in a zip, if there is one."""
     with unpacked(path, only=lambda name: PurePosixPath(name).name in (MANIFEST, CARRIED_REFERENCES)) as folder:
         beside = (file.parent / CARRIED_REFERENCES for file in folder.rglob(MANIFEST))
         return [Snapshot.load(file) for file in sorted(beside) if file.is_file()]
@@ -131,10 +131,10 @@ def choose_references(
     late: Collection[str] = (),
     named: str | None = None,
 ) -> tuple[LabelledSnapshot, ...]:
-    """Return what the runs are read against under a policy, the declared one first.
+    """Return the references of the runs under a policy, the declared one first.
 
     `registered` are the digests that were registered before the first run, None without a register; `late` those that
-    were registered afterwards. `named` is the snapshot that a contract names, for the error where it is not there.
+    were registered afterwards. `named` is the snapshot that a contract names, for the error if it does not exist.
     """
     if policy not in (None, Policy.FROZEN, Policy.ANALYSIS, "both"):
         raise UsageError(f"policy: expected frozen, analysis or both, got {policy!r}")
@@ -145,7 +145,7 @@ def choose_references(
         raise UsageError(f"expected a reference for the instances, got none{absent}", hint=HOW_TO_REFER)
     found = []
     for snapshot in stored:
-        # Refused before it is labelled: a contract that says frozen must not become retrospective in silence.
+        # Checked before labelling: a snapshot that a contract calls frozen must not silently become retrospective.
         if policy == Policy.FROZEN:
             refuse_unfrozen(snapshot, envelopes.runs, registered=registered, late=late)
         if policy != Policy.ANALYSIS:

@@ -1,7 +1,7 @@
 """Contradictions of runs: a dual bound, an optimum or an infeasibility that a solution or a stored value refutes.
 
-All three are claims of proof by a solver. What is better than they allow, by more than the tolerance of solvers and the
-digits of both prints, shows that one of the two is wrong; which one is not judged here.
+All three are claims of proof by a solver. A value that is better than they allow, by more than the solvers' tolerance
+and the printed digits of both, shows that one of the two is wrong; which one is not judged here.
 """
 
 from collections import defaultdict
@@ -32,9 +32,9 @@ PROOF_TOLERANCE = 1e-6
 
 
 class Proven(NamedTuple):
-    """What a run claims to have proven: no solution of its instance is below `lower`, on the scored scale.
+    """A run's claim of proof: no solution of its instance is below `lower`, on the scored scale.
 
-    `weakest` is the lowest value that the printed digits of `lower` can stand for.
+    `weakest` is the lowest value that the printed digits of `lower` allow.
     """
 
     key: RunKey
@@ -47,15 +47,15 @@ class Proven(NamedTuple):
 def find_contradictions(
     campaign: Campaign, envelopes: Envelopes, *, tolerance: float = TOLERANCE, solutions: Envelopes | None = None
 ) -> list[Alarm]:
-    """Look for solutions that a run's proof excludes: one alarm per instance and arm that claims it.
+    """Find solutions that contradict a run's proof: one alarm per instance and arm that claims it.
 
-    The solutions are those of the same runs, or of another campaign on the same scale. That a run refutes its own dual
-    bound is an alarm of its own.
+    The solutions are those of the same runs, or of another campaign on the same scale. A run that refutes its own dual
+    bound raises an alarm of a separate kind.
 
-    Solutions are the accepted ones, whoever vouches for them; bounds count inside the horizon and after it. A solution
+    All accepted solutions count, however they were validated; bounds count inside the horizon and after it. A solution
     contradicts a bound if it is better by more than the printed digits of both, and by more than the larger of 1e-6 and
-    the tolerance, relative to the bound. A run that says `optimal` and prints a bound is taken by its bound, since
-    solvers stop within a gap; the best objective of one without any bound is its bound.
+    the tolerance, relative to the bound. A run that says `optimal` and prints a bound is judged by its bound, since
+    solvers stop within a gap; if it prints none, its best objective is the bound.
 
     >>> import gapline as gl
     >>> table = pl.DataFrame({"arm": ["a", "b"], "instance": "i", "seed": 1, "horizon": 9.0, "time": [1.0, 2.0],
@@ -99,9 +99,9 @@ def find_contradictions(
 def find_stored_contradictions(
     campaign: Campaign, envelopes: Envelopes, snapshots: Sequence[Snapshot], *, tolerance: float = TOLERANCE
 ) -> list[Alarm]:
-    """Look for stored values, certified or not, that the proof of a run excludes: one alarm per value and arm.
+    """Find stored values, certified or not, that the proof of a run excludes: one alarm per value and arm.
 
-    A stored value counts as bad as its digits allow: 524.61 may be 524.615, and a whole number half a unit more.
+    A stored value is taken as the worst that its digits allow: 524.61 may be 524.615, a whole number half a unit more.
 
     >>> import gapline as gl
     >>> table = pl.DataFrame({"arm": ["a"], "instance": "i", "seed": 1, "horizon": 9.0, "time": [1.0],
@@ -136,7 +136,7 @@ def find_stored_contradictions(
 
 
 def _claims(campaign: Campaign, envelopes: Envelopes) -> bool:
-    """Say whether any run may claim a proof; the runs have to be those of the envelopes."""
+    """Return whether any run may claim a proof; a campaign of other runs than the envelopes' is refused."""
     if campaign.bound is None and "claim" not in campaign.runs.columns:
         return False
     if not campaign.runs.select(RUN_KEY).equals(envelopes.runs.select(RUN_KEY)):
@@ -145,7 +145,7 @@ def _claims(campaign: Campaign, envelopes: Envelopes) -> bool:
 
 
 def _half_unit(value: float) -> float:
-    """Return half a unit of the last digit that a stored number shows.
+    """Return half a unit of the last digit of a stored number.
 
     >>> _half_unit(524.61), _half_unit(100.0)
     (0.005, 0.5)
@@ -157,7 +157,7 @@ def _half_unit(value: float) -> float:
 def _refuted(
     pairs: Iterable[tuple[Proven, Mapping[str, Any]]], tolerance: float, *, signed: bool
 ) -> Iterator[tuple[Proven, Mapping[str, Any]]]:
-    """Yield, for each arm and instance, the strongest claim that the solution beside it contradicts."""
+    """Yield, for each arm and instance, the strongest claim that its paired solution contradicts."""
     told = set()
     for proven, row in sorted(pairs, key=lambda pair: (pair[0].key[:2], -pair[0].lower, pair[0].key)):
         if proven.key[:2] not in told and _is_refuted(proven, row, tolerance, signed=signed):
@@ -168,13 +168,13 @@ def _refuted(
 def _is_refuted(proven: Proven, row: Mapping[str, Any], tolerance: float, *, signed: bool) -> bool:
     if proven.lower == np.inf:
         return True
-    # A relative tolerance means nothing at zero: where values may have any sign, it is absolute below 1.
+    # A relative tolerance is useless at zero: where values may have any sign, it is absolute below 1.
     margin = max(tolerance, PROOF_TOLERANCE) * (max(1.0, abs(proven.lower)) if signed else abs(proven.lower))
     return run_beats(row, proven.weakest, 0.0) and bool(row["best"] < proven.lower - margin)
 
 
 def _suspects(campaign: Campaign, envelopes: Envelopes, solved: pl.DataFrame) -> list[int]:
-    """Return the runs that may be contradicted: some solution passes their bound as printed, or there is none."""
+    """Return the runs that may be contradicted, by a solution that beats their printed bound or by any solution."""
     runs, scale = campaign.runs, envelopes.scale
     turned = [name for name in runs["instance"].unique() if scale.of(name).maximises]
     sign = np.where(runs["instance"].is_in(turned).to_numpy(), -1.0, 1.0)
@@ -195,7 +195,7 @@ def _suspects(campaign: Campaign, envelopes: Envelopes, solved: pl.DataFrame) ->
     least = values.group_by("instance").agg(pl.col("value").min())
     known = runs.select("instance").join(least, on="instance", how="left", maintain_order="left")
     best = known["value"].fill_null(np.inf).to_numpy()
-    # Transforms keep the order, and tolerance and print only take away: what is not passed here is passed nowhere.
+    # Transforms keep the order, and tolerance and digits only weaken a claim: what is not beaten here is never beaten.
     found = strongest > best
     if "claim" in runs.columns:
         claims = runs["claim"].fill_null("").to_numpy()
@@ -204,7 +204,7 @@ def _suspects(campaign: Campaign, envelopes: Envelopes, solved: pl.DataFrame) ->
 
 
 def _proofs(campaign: Campaign, envelopes: Envelopes, solved: pl.DataFrame) -> Iterator[Proven]:
-    """Yield what each run claims to have proven that one of the values of `solved` (instance, value) may contradict."""
+    """Yield each run's claim of proof that one of the values of `solved` (instance, value) may contradict."""
     told = [name for name in ("claim", "value_resolution", "bound_resolution") if name in campaign.runs.columns]
     suspects = campaign.runs.select(*RUN_KEY, "first", "count", *told)[_suspects(campaign, envelopes, solved)]
     for row in suspects.iter_rows(named=True):
@@ -214,7 +214,7 @@ def _proofs(campaign: Campaign, envelopes: Envelopes, solved: pl.DataFrame) -> I
             claim = Claim(None, certified=False, source=f"run {key}", arm=key.arm)
             yield Proven(key, AlarmKind.INFEASIBLE, np.inf, np.inf, claim)
             continue
-        # A bound of M·K + C is of neither part, and nobody says of what it is.
+        # For M·K + C it is unknown which quantity a bound refers to.
         if envelopes.scale.hierarchical:
             continue
         bounds = np.empty(0) if campaign.bound is None else campaign.bound[part]
@@ -229,9 +229,9 @@ def _proofs(campaign: Campaign, envelopes: Envelopes, solved: pl.DataFrame) -> I
 
 
 def dual_bounds(campaign: Campaign, scale: Scale) -> dict[str, float]:
-    """Return the strongest dual bound on each instance that any run states, on the scored scale, as weak as its print.
+    """Return the strongest dual bound of any run on each instance, on the scored scale, as weak as its digits allow.
 
-    Nothing of an instance is below it, as far as its solver is right; instances without one are not in it.
+    No solution of the instance is below it if the solver is right; instances without a bound are left out.
     """
     found: dict[str, float] = {}
     if campaign.bound is None or scale.hierarchical:
@@ -248,17 +248,17 @@ def dual_bounds(campaign: Campaign, scale: Scale) -> dict[str, float]:
 
 
 def _strongest(bounds: Floats, transform: Transform) -> int | None:
-    """Return the place of the bound that excludes most, None where there is none."""
+    """Return the position of the strongest bound, None if there is none."""
     known = np.abs(bounds) < INFINITE
     if not known.any():
         return None
-    # Stronger is larger for what is minimised, and smaller for what is maximised.
+    # Stronger means larger for a minimised objective, and smaller for a maximised one.
     strength = np.where(known, -bounds if transform.maximises else bounds, -np.inf)
     return int(np.argmax(strength))
 
 
 def _best_reported(campaign: Campaign, part: slice, transform: Transform) -> float | None:
-    """Return the best objective that a run stated, accepted or not: its claim is about that one."""
+    """Return the best objective that a run stated, accepted or not: its claim refers to that one."""
     stated = [campaign.objective[part]] + ([] if campaign.claimed is None else [campaign.claimed[part]])
     values = np.concatenate(stated)
     values = values[np.abs(values) < INFINITE]
@@ -268,10 +268,10 @@ def _best_reported(campaign: Campaign, part: slice, transform: Transform) -> flo
 
 
 def _lowest(raw: float, unit: float | None, transform: Transform) -> tuple[float, float]:
-    """Return the lower bound on the scored scale, and the weakest one that its print can stand for."""
+    """Return the lower bound on the scored scale, and the weakest one that its printed digits allow."""
     half = 0.5 * (unit or 0.0)
     weak = raw + half if transform.maximises else raw - half
-    # C/z turns round at zero: below it, a bound of what is maximised excludes every positive value.
+    # C/z changes sign at zero: below it, a bound of a maximised objective excludes every positive value.
     if transform.kind is TransformKind.RECIPROCAL and weak <= 0:
         return float(np.inf), float(np.inf)
     return float(transform.apply(raw)), float(transform.apply(weak))

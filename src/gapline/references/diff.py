@@ -32,7 +32,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotDiff:
-    """The differences, classified; an instance may be improved and certified, but `instance_changed` stands alone."""
+    """The differences by class; an instance may be both improved and certified, but `instance_changed` only that."""
 
     old: str
     new: str
@@ -95,7 +95,7 @@ def diff_snapshots(
 
 
 def classify(before: Reference | None, after: Reference | None, sign: float, tolerance: float) -> list[str]:
-    """Return the classes of a change of one entry, none where value and certificate are what they were."""
+    """Return the classes of a change of one entry, none if value and certificate are unchanged."""
     if before is None or after is None:
         return ["added" if before is None else "removed"]
     # First: values of two instances are neither better nor worse.
@@ -111,7 +111,7 @@ def classify(before: Reference | None, after: Reference | None, sign: float, tol
 
 def _direction(old: float | None, new: float | None, sign: float, tolerance: float) -> str:
     if old is None or new is None:
-        # A number where there was none is news; a number that vanished is a loss.
+        # A value that is new is an improvement; one that vanished is a loss.
         return "improved" if old is None else "worsened"
     if abs(old - new) <= tolerance * max(abs(old), abs(new)):
         return "within_tolerance"

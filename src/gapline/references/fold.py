@@ -28,7 +28,7 @@ Rank = tuple[float, ...]
 
 
 class CandidateValue(NamedTuple):
-    """A value that an offer has, and the entry it becomes."""
+    """A value of an offer, and the entry that it becomes."""
 
     instance: str
     entry: dict[str, Any]
@@ -44,10 +44,10 @@ def accept_values(
     add: bool = False,
     sense: str | None = None,
 ) -> tuple[list[CandidateValue], list[str]]:
-    """Return the values that beat the current entry of their instance by more than the tolerance; note what was not.
+    """Return the values that beat the current entry of their instance by more than the tolerance, and notes on others.
 
-    The best of all offers counts; of equal ones the first that was named. A certified entry is never replaced, and a
-    value without its number of routes is not compared with one that states them.
+    The best of all offers counts, and of equal ones the first. A certified entry is never replaced, and a value that
+    lacks the parts of its objective is not compared with one that states them.
     """
     taken, absent, unlike, unused = [], [], [], []
     stated: dict[str, list[tuple[Offer, Reference]]] = {}
@@ -62,7 +62,7 @@ def accept_values(
             continue
         known = [one.snapshot for one, _ in found]
         sign = -1.0 if snapshot_sense(instance, [snapshot, *known], sense) == "max" else 1.0
-        # One number and a pair of them have no order.
+        # A single number and a pair have no order.
         size = len(_rank(found[0][1].document() if now is None or now["value"] is None else now, sign))
         alike = [(offer, entry) for offer, entry in found if len(_rank(entry.document(), sign)) == size]
         if len(alike) < len(found):
@@ -106,7 +106,7 @@ def _taken(instance: str, offer: Offer, entry: Reference, snapshot: Snapshot) ->
 
 
 def _rank(entry: Mapping[str, Any], sign: float) -> Rank:
-    """Order by the first component, then by the second, where an entry states both; else by its value."""
+    """Return the sort key: the two components if an entry states both, else its value."""
     first, second = entry.get("primary"), entry.get("secondary")
     if first is None or second is None:
         return (sign * entry["value"],)
@@ -129,7 +129,7 @@ def _beats(
 class Change:
     """A value that a fold replaced, or added where `old` is None; `source` says where the new one comes from.
 
-    What a run found names arm, run, time and solution digest; what another source states has none of them.
+    A value found by a run has arm, run, time and solution digest; a value of another source has none of them.
     """
 
     instance: str
@@ -148,7 +148,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class FoldResult:
-    """The new snapshot, what changed, which claims of proof are contradicted, what was left out, what was rejected."""
+    """The new snapshot, its changes, contradicted proofs, notes on what was left out, and rejected values."""
 
     snapshot: Snapshot
     changes: tuple[Change, ...]
@@ -157,7 +157,7 @@ class FoldResult:
     rejected: tuple[Moved, ...] = ()
 
     def summary(self) -> str:
-        """Say in a sentence what was beaten; a contradicted certificate is beaten too, though it stays."""
+        """Summarise what was beaten; a contradicted certificate counts as beaten, although it stays."""
         number = len(self.changes)
         if not number and not self.alarms and not self.rejected:
             return "nothing was beaten by more than the tolerance: the content is that of the old snapshot"
@@ -174,20 +174,21 @@ class FoldResult:
 
 
 def fold_snapshot(snapshot: Snapshot, *found: Envelopes | Snapshot | str, name: str, **options: Any) -> Snapshot:
-    """Return the snapshot that a fold makes; the same one where nothing is beaten.
+    """Return the snapshot that a fold produces, or the same one if nothing is beaten.
 
     Parameters
     ----------
     snapshot
-        The snapshot to fold into; it stays what it was, and is the parent of the new one.
+        The snapshot to fold into; it does not change, and is the parent of the new one.
     found
-        What may beat it: the envelopes of runs, another snapshot, or a source of values such as `refs.csv`, `lib.solu`
-        or `mamut:PATH@COMMIT`, whose solutions are checked first.
+        The sources of better values: envelopes of runs, another snapshot, or a store or file such as `refs.csv`,
+        `lib.solu` or `mamut:PATH@COMMIT`, whose solutions are checked first.
     name
         The name of the new snapshot.
     options
-        `tolerance`, `add` (also instances that the snapshot does not have), `as_of`; `trust_solver` (take the word of
-        solvers, and of sources that have no checked solution); `campaign` and `include_late` beside envelopes; `sense`.
+        `tolerance`, `add` (also instances that the snapshot does not have), `as_of`; `trust_solver` (accept candidates
+        that only the solver validated, and values without a checked solution); `campaign` and `include_late` with
+        envelopes; `sense`.
 
     >>> old = Snapshot.from_values({"a": 10.0, "b": 5.0}, name="old")
     >>> theirs = Snapshot.from_values({"a": 9.0, "b": 6.0}, name="theirs")
@@ -225,14 +226,14 @@ def fold(
     as_of: str | None = None,
     sense: str | None = None,
 ) -> FoldResult:
-    """Fold the improvements of a campaign, and the values that other sources offer, into a new snapshot.
+    """Fold the improvements of a campaign, and the values of other sources, into a new snapshot.
 
-    A value is beaten by more than the relative tolerance, for runs on the transformed scale; a certified one is never
-    replaced: what is better is an alarm, and so is a proof of a run of `campaign` that a solution or a stored value
-    refutes. `include_late` also takes checked candidates after the horizon, from `campaign`, `add` instances that the
-    snapshot does not have, `trust_solver` candidates that only the solver vouches for and values that nobody checked.
-    `as_of` says when the new values were known: not before the runs that found them began, nor before their sources
-    say; by default the latest of these.
+    A value is beaten by more than the relative tolerance, for runs on the transformed scale. A certified value is never
+    replaced: a better one raises an alarm, and so does a proof of a run of `campaign` that a solution or a stored value
+    refutes. `include_late` also takes checked candidates after the horizon, from `campaign`; `add` takes instances that
+    the snapshot does not have; `trust_solver` takes candidates that only the solver validated and unchecked values.
+    `as_of` is when the new values were known: not before the start of the runs that found them, nor before the dates
+    of their sources; by default the latest of these.
     """
     if include_late and campaign is None:
         raise UsageError("fold: expected the campaign beside include_late, got none")
@@ -268,7 +269,7 @@ def fold(
     notes += more
     notes += _other_checkers(snapshot, campaign, taken)
     changes = tuple(_change(snapshot, instance, found[instance]) for instance in sorted(found))
-    # The very same snapshot, not a copy: its digest, and all that was scored against it, stay.
+    # The same snapshot, not a copy: its digest, and all scores against it, stay valid.
     if not changes:
         return FoldResult(snapshot, (), tuple(alarms), tuple(notes), rejected)
     if as_of is not None:
@@ -308,7 +309,7 @@ def _found_by_runs(
 
 def _change(snapshot: Snapshot, instance: str, entry: dict[str, Any]) -> Change:
     before = snapshot.values.get(instance)
-    # A value that a source offers may have been found by a run of somebody else: that is told in its source.
+    # A value of another source may come from somebody else's run, which its source names.
     made = {} if "taken" in entry else entry["fold"]
     told = {key: made[key] for key in ("arm", "run", "time", "solution_digest") if key in made}
     return Change(instance, None if before is None else before.value, entry["value"], entry["source"], **told)
@@ -332,7 +333,7 @@ def _refuse_foreknowledge(as_of: str, found: dict[str, dict[str, Any]], taken: S
 
 
 def _known(snapshot: Snapshot, envelopes: Envelopes | None, taken: Sequence[CandidateValue]) -> str | None:
-    """Return when all values of the new snapshot are known, None where one of the sources does not say."""
+    """Return when all values of the new snapshot are known, None if one of the sources does not say."""
     moments = [snapshot.as_of if envelopes is None else fold_date(snapshot, envelopes.runs)]
     moments += [one.offer.snapshot.as_of for one in taken]
     return None if None in moments else max((str(moment) for moment in moments), key=parse_moment)
@@ -352,7 +353,7 @@ def _made_from(envelopes: Envelopes | None, offers: Sequence[Offer], taken: Sequ
 
 
 def include_late_candidates(envelopes: Envelopes, campaign: Campaign) -> Envelopes:
-    """Let the best checked candidate after the horizon stand as the best of its run, where it is better."""
+    """Replace the best of each run by its best checked candidate after the horizon, if that is better."""
     scale = envelopes.scale
     if scale.hierarchical:
         raise UsageError("fold: expected an objective with one component beside include_late, got a hierarchical one")
@@ -365,7 +366,7 @@ def include_late_candidates(envelopes: Envelopes, campaign: Campaign) -> Envelop
         time, raw = campaign.time[part], campaign.objective[part]
         late = (campaign.verdict[part] == VerdictCode.VALID) & (time > row["horizon"])
         objective = np.where(late, scale.of(row["instance"]).apply(raw), np.inf)
-        # Not positive on the scored scale: refused inside the horizon, so no record after it.
+        # A value that is not positive on the scored scale is refused inside the horizon, so it is no record after it.
         objective = np.where((objective > 0) | scale.signed, objective, np.inf)
         place = int(np.argmin(objective)) if count else -1
         if place >= 0 and objective[place] < (np.inf if row["best"] is None else row["best"]):

@@ -8,7 +8,7 @@ from gapline.errors import EnvironmentLacksError, IntegrityError, SnapshotError,
 from gapline.references.freeze import Moved, freeze
 from gapline.references.snapshot import Snapshot
 
-# Whose word on a candidate is a check of somebody else than its finder.
+# Validations that are independent of the solver.
 _CHECKED = ("checker", "declared")
 
 
@@ -16,8 +16,8 @@ _CHECKED = ("checker", "declared")
 class Offer:
     """Values that may be folded in; `checked` names who checked the solution of an instance.
 
-    `rejected` are values whose solution is infeasible, or has another price than the one stated; `digest` is that of
-    the snapshot file, where the source is one.
+    `rejected` are values whose solution is infeasible, or has another price than stated; `digest` is that of the
+    snapshot file, if the source is one.
     """
 
     source: str
@@ -28,7 +28,7 @@ class Offer:
     digest: str | None = None
 
     def checker_of(self, instance: str) -> str | None:
-        """Return who vouches for a value beside the one who states it, None where nobody does."""
+        """Return the independent checker of a value, None if there is none."""
         if instance in self.checked:
             return self.checked[instance]
         found = self.snapshot.values[instance].more.get("fold")
@@ -47,10 +47,10 @@ class Offer:
 
 
 def read_offer(source: str, *, reprice: bool = False, trust: bool = False, **options: Any) -> Offer:
-    """Read what a source states; a value whose solution does not stand the check is rejected.
+    """Read the values of a source; a value whose solution fails the check is rejected.
 
-    With `reprice`, the checker's price of a feasible solution is taken where it is another than the stated one. Without
-    the checker's package the values stand unchecked under `trust`, and else it is asked for.
+    With `reprice`, the checker's price of a feasible solution replaces a different stated one. Without the checker's
+    package, values stay unchecked under `trust`; otherwise the error asks to install it.
     """
     notes: list[str] = []
     try:
@@ -67,13 +67,13 @@ def read_offer(source: str, *, reprice: bool = False, trust: bool = False, **opt
         notes.append(f"{source}: values at the checker's price: {len(taken)} ({shown})")
     gone = {one.instance for one in rejected}
     checked = {instance: who for instance, who in frozen.checked.items() if instance not in gone}
-    # A snapshot that is frozen again names the one it comes from as its parent.
+    # A snapshot that is frozen again has its origin as parent.
     offer = Offer(source, frozen.snapshot, checked, rejected, tuple(notes), frozen.snapshot.parent)
     return offer.without(sorted(gone))
 
 
 def exclude_unchecked(offers: Sequence[Offer], *, trust: bool) -> tuple[list[Offer], list[str]]:
-    """Leave out values that nobody checked, unless the user vouches for them; a note counts them either way."""
+    """Leave out unchecked values, unless the user trusts them; a note counts them either way."""
     kept, doubtful = [], []
     for offer in offers:
         unchecked = [
@@ -98,7 +98,7 @@ def exclude_unchecked(offers: Sequence[Offer], *, trust: bool) -> tuple[list[Off
 
 
 def refuse_other_values(snapshot: Snapshot, offers: Sequence[Offer], *, sense: str | None = None) -> None:
-    """Raise where an offer measures another objective than the snapshot, or in another direction."""
+    """Refuse offers of another objective than the snapshot's, or in another direction."""
     for offer in offers:
         theirs = offer.snapshot.objective
         if snapshot.objective and theirs and theirs != snapshot.objective:
@@ -106,7 +106,7 @@ def refuse_other_values(snapshot: Snapshot, offers: Sequence[Offer], *, sense: s
     wrong = []
     for instance in snapshot.values:
         stated = {"asked for": sense, snapshot.name: snapshot.sense_of(instance)}
-        # An offer may be named as the snapshot is.
+        # Numbered, because an offer may have the name of the snapshot.
         stated |= {
             f"{o.source} ({k})": o.snapshot.sense_of(instance)
             for k, o in enumerate(offers)
@@ -125,10 +125,10 @@ def refuse_other_values(snapshot: Snapshot, offers: Sequence[Offer], *, sense: s
 def put_price(
     instance: str, entry: dict[str, Any], priced: float | None, reason: str, *, tolerance: float
 ) -> Moved | None:
-    """Put the checker's value into an entry, in place, and say where it moved by more than the relative tolerance.
+    """Put the checker's value into an entry, in place, and return the move if it exceeds the relative tolerance.
 
-    A value that moves loses its certificate; of a solution that is infeasible (`priced` is None) none is left. The
-    stored value stays as `stored`.
+    A value that moves loses its certificate; an infeasible solution (`priced` is None) has no value. The previous value
+    is kept as `stored`.
 
     >>> entry = {"value": 10.0, "certified": True}
     >>> put_price("i", entry, 11.0, "", tolerance=1e-9)
@@ -137,7 +137,7 @@ def put_price(
     {'value': 11.0, 'certified': False, 'stored': 10.0}
     """
     value, was_certified = entry["value"], entry["certified"]
-    # Priced here and now: whoever priced the stored value did not price this one.
+    # The checker of the stored value did not price this one.
     entry.pop("checker", None)
     if priced == value:
         return None
@@ -146,14 +146,14 @@ def put_price(
         entry["stated"] = f"infeasible: {reason}"
     elif abs(priced - value) <= tolerance * abs(value):
         return None
-    # The proof was of the stored price; of another price it says nothing.
+    # The proof was of the stored price; it says nothing about another one.
     entry["certified"] = False
     withdrawn = "certificate withdrawn" if was_certified else ""
     return Moved(instance, value, priced, "; ".join(filter(None, (reason, withdrawn))))
 
 
 class CannotPriceError(Exception):
-    """The instance, a sidecar or the solution cannot be used; the stored value stands."""
+    """The instance, a sidecar or the solution cannot be used; the stored value stays."""
 
 
 def price_all(
@@ -163,7 +163,7 @@ def price_all(
     *,
     tolerance: float,
 ) -> tuple[tuple[Moved, ...], dict[str, str], list[str]]:
-    """Put the price of each stored solution into its entry; return what moved, who priced it, and what nobody did.
+    """Price each stored solution and update its entry; return the moves, the checkers, and notes on unpriced ones.
 
     `price` returns the checker's value, None for an infeasible solution, and the reason.
     """

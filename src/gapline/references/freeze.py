@@ -26,12 +26,12 @@ from gapline.files.open_file import open_regular, reason_of
 from gapline.references.snapshot import Snapshot, parse_moment
 from gapline.text import meant
 
-# A snapshot is a store too: that of values which somebody else froze.
+# A snapshot is a store too, of values that were frozen before.
 SUFFIXES = {".csv": "csv", ".solu": "solu", ".json": "snapshot"}
 
 
 def split_source(text: str) -> tuple[str, str] | None:
-    """Return store and place of a source, None where neither a scheme nor a suffix says which store is meant.
+    """Return store and place of a source, None if neither a scheme nor a suffix names the store.
 
     >>> split_source("csv:refs.txt"), split_source("lib.solu.gz"), split_source("references/old.json")
     (('csv', 'refs.txt'), ('solu', 'lib.solu.gz'), ('snapshot', 'references/old.json'))
@@ -47,7 +47,7 @@ def split_source(text: str) -> tuple[str, str] | None:
 
 
 def holds_values(text: str) -> bool:
-    """Say whether a source of a fold states values; what does not is read as runs.
+    """Return whether a source of a fold states values; any other source is read as runs.
 
     A CSV may be either: one with a column `value`, and without the columns of a trace, holds values.
     """
@@ -59,7 +59,7 @@ def holds_values(text: str) -> bool:
 
 def _has_values(file: Path) -> bool:
     try:
-        # A trace may be as large as a disk: its header stands at the beginning. A pipe is not waited for.
+        # A trace may be huge: only its beginning is read. A pipe is not waited for.
         with open_regular(file) as packed, gzip.open(packed) if file.suffix == ".gz" else packed as stream:
             head = stream.read(1 << 16).decode("utf-8-sig", "replace")
         header = next((row for row in csv.reader(head.splitlines()) if any(cell.strip() for cell in row)), [])
@@ -74,13 +74,13 @@ ENTRY_POINTS = "gapline.stores"
 
 @dataclass(frozen=True, slots=True)
 class FreezeRequest:
-    """What the user asked a store for: what stands behind the colon of `csv:FILE`, and the name of the snapshot.
+    """A request to a store: the text behind the colon of `csv:FILE`, and the name of the snapshot.
 
     `objective` and `family` (a folder; instances are keyed by their path inside it) are for stores that hold several;
-    `clones` is the folder in which a git store's submodules are looked for. `as_of`, `version`, `url`, `checker` and
-    `sense` (`min` or `max`) are declared where the store cannot say it itself. `trust_solver` takes candidates that
-    only the solver vouches for. `reprice` evaluates stored solutions again with the checker at hand; beyond the
-    relative `tolerance` a value counts as moved. `reading` holds the choices of `gapline.read` about traces.
+    `clones` is the folder in which the submodules of a git store are searched. `as_of`, `version`, `url`, `checker` and
+    `sense` (`min` or `max`) are declared if the store does not state them. `trust_solver` accepts candidates that only
+    the solver validated. `reprice` evaluates stored solutions again with the available checker; beyond the relative
+    `tolerance` a value counts as moved. `reading` holds the options of `gapline.read` for traces.
     """
 
     location: str
@@ -99,19 +99,19 @@ class FreezeRequest:
     reading: Mapping[str, Any] = field(default_factory=dict)
 
     def declared(self) -> dict[str, Any]:
-        """Return what the user declared of the whole snapshot, as arguments of `Snapshot.from_entries`."""
+        """Return what the user declared for the whole snapshot, as arguments of `Snapshot.from_entries`."""
         out: dict[str, Any] = {"as_of": self.as_of, "objective": self.objective, "checker": self.checker}
         return out | ({"sense": "max"} if self.sense == "max" else {})
 
     def frozen(self, entries: Mapping[str, Mapping[str, Any]], store: str, notes: tuple[str, ...]) -> "Frozen":
-        """Return the snapshot of entries from a store that knows no version of its own."""
+        """Return the snapshot of entries from a store without a version of its own."""
         origin = {"name": store, "version": self.version, "url": self.url}
         return Frozen(Snapshot.from_entries(entries, name=self.name, store=origin, **self.declared()), notes)
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A stored solution that the checker at hand prices otherwise, or calls infeasible (`repriced` is None)."""
+    """A stored solution that the available checker prices differently, or finds infeasible (`repriced` is None)."""
 
     instance: str
     stored: float
@@ -121,7 +121,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Frozen:
-    """A snapshot, and what was noticed while it was frozen; `checked` names who priced the solution of an instance."""
+    """A snapshot with notes from freezing it; `checked` names the checker of an instance's solution."""
 
     snapshot: Snapshot
     notes: tuple[str, ...] = ()
@@ -131,7 +131,7 @@ class Frozen:
 
 Freeze = Callable[[FreezeRequest], Frozen]
 
-# Scheme -> where it lives. Other packages add theirs under the entry point group `gapline.stores`.
+# Scheme -> its function. Other packages add theirs under the entry point group `gapline.stores`.
 _STORES = {
     "csv": "gapline.references.stores.files:freeze_csv",
     "solu": "gapline.references.stores.files:freeze_solu",
@@ -145,20 +145,20 @@ _STORES = {
 
 
 def store_names() -> list[str]:
-    """Name every store that can be frozen from, those of other packages included."""
+    """Return the names of all stores, those of other packages included."""
     return [*_STORES, *sorted({point.name for point in entry_points(group=ENTRY_POINTS)} - set(_STORES))]
 
 
 def freeze_snapshot(*sources: str, name: str, **options: Any) -> Snapshot:
     """Freeze `refs.csv`, `lib.solu`, `old.json` or stores such as `mamut:PATH@COMMIT` into one snapshot.
 
-    What else can be said of a store stands in `FreezeRequest`.
+    `FreezeRequest` lists the options.
     """
     return freeze(*sources, name=name, **options).snapshot
 
 
 def freeze(*sources: str, name: str, **options: Any) -> Frozen:
-    """Freeze stores into one snapshot, and say what was noticed on the way."""
+    """Freeze stores into one snapshot, with notes."""
     if not sources:
         raise UsageError("freeze: expected a file such as refs.csv, or STORE:PLACE, got nothing")
     frozen = {source: _freeze_one(source, name, options) for source in sources}
@@ -200,7 +200,7 @@ def freeze_references(given: str | Path, *, name: str | None = None) -> Frozen:
     except UsageError as error:
         if scheme not in store_names():
             raise
-        # What the store wants to be told, a command that scores cannot tell it.
+        # A command that scores cannot pass the options that the store needs.
         first = f"first freeze it, `gapline snapshot freeze {text} --name NAME -o FILE.json`, then give --snapshot"
         raise UsageError(error.message, hint=f"{error.hint}; {first}" if error.hint else first) from None
 
@@ -222,13 +222,13 @@ def read_text(file: Path, what: str, *, encoding: str = "utf-8") -> str:
 
 
 def unended(text: str, file: Path) -> list[str]:
-    """Return a note where a table of values ends without a line end: `951` may have become `9`."""
+    """Return a note if a table of values does not end with a line end: `951` may have become `9`."""
     ended = not text or text.endswith(("\n", "\r"))
     return [] if ended else [f"{file}: expected a line end after the last row, got none: its last number may be cut"]
 
 
 def check_moment(as_of: str) -> None:
-    """Refuse a declared date that is none."""
+    """Refuse a declared date that cannot be parsed."""
     try:
         parse_moment(as_of)
     except ValueError as error:
@@ -244,7 +244,7 @@ def refuse_earlier(as_of: str, known: str, what: str) -> None:
         earliest = parse_moment(known)
     except ValueError as error:
         raise IntegrityError(f"{what}: {error}") from None
-    # A day counts as its end, so the day of the commit itself is accepted.
+    # A date stands for its end, so the day of the commit itself is accepted.
     if parse_moment(as_of) < earliest:
         raise UsageError(
             f"--as-of {as_of}: expected a moment not before {what} of {known}",
@@ -277,7 +277,7 @@ def find_store(scheme: str) -> Freeze:
 
 
 def join_stores(frozen: Mapping[str, Frozen], *, name: str) -> Frozen:
-    """Put the snapshots of several stores, by source, into one; an instance that two of them have is refused."""
+    """Join the snapshots of several stores, by source; an instance that two of them have is refused."""
     snapshots = {source: one.snapshot for source, one in frozen.items()}
     owner: dict[str, str] = {}
     twins = []
@@ -289,7 +289,7 @@ def join_stores(frozen: Mapping[str, Frozen], *, name: str) -> Frozen:
             f"expected each instance in one store, got {len(twins)} in several: {listing(twins, most=3)}",
             hint="freeze one snapshot for each store, and give --snapshot several times when scoring",
         )
-    # Values that measure different things, or are priced by different rules, are no one reference.
+    # Values of different objectives, or priced by different rules, are not one reference.
     said: dict[str, Any] = {}
     for fact in ("objective", "checker", "sense"):
         stated = {s: v for s, one in snapshots.items() if (v := getattr(one, fact, None)) is not None}
@@ -309,7 +309,7 @@ def join_stores(frozen: Mapping[str, Frozen], *, name: str) -> Frozen:
         entries,
         name=name,
         store={"name": " + ".join(store["name"] for store in stores), "stores": stores},
-        # All of it was known only when the last of it was.
+        # All of it was known only when the last part was.
         as_of=None if None in moments else max((str(moment) for moment in moments), key=parse_moment),
         **said,
     )

@@ -16,9 +16,9 @@ from urllib.parse import urlsplit, urlunsplit
 from gapline.errors import EnvironmentLacksError, SnapshotError, UsageError, found_at, listing
 from gapline.references.freeze import refuse_earlier
 
-# Objects that replace refs put in place of others, or that a network would bring, are not the store.
+# Objects from replace refs or from the network are not part of the store.
 _SETTINGS = {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-# Set inside a hook or a rebase, these would point git at another repository than the one named.
+# Set inside a hook or a rebase, these would point git to another repository than the one named.
 _FOREIGN = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES")
 
 
@@ -38,13 +38,13 @@ class Commit:
         """Return when the content was known: the date of the commit, or a declared one that is not before it."""
         if as_of is None:
             return self.committed
-        # The same values may have been known before they were committed, but nobody can show it.
+        # The values may have been known before the commit, but there is no evidence of it.
         refuse_earlier(as_of, self.committed, f"commit {self.id[:12]}")
         return as_of
 
 
 class FileChange(NamedTuple):
-    """What a commit did to one file: its blob afterwards, None where the file went; its author and its subject."""
+    """The change of one file in a commit: its blob afterwards (None if deleted), author and subject."""
 
     commit: Commit
     author: str
@@ -57,7 +57,7 @@ class FileChange(NamedTuple):
 class Repository:
     """A git repository on this machine, bare or not; `prefix` is the folder inside it that the path points to.
 
-    Objects are also looked for in `alternates`, the object folders of other clones.
+    Objects are also searched in `alternates`, the object folders of other clones.
     """
 
     path: Path
@@ -65,8 +65,8 @@ class Repository:
     alternates: tuple[str, ...] = ()
 
     def commit(self, revision: str) -> Commit:
-        """Find the commit that a branch, tag or id names."""
-        # A range or an option is no name of a commit, whatever git would make of it.
+        """Return the commit of a branch, tag or id."""
+        # A range or an option is no name of a commit, even if git would accept it.
         if revision and not revision.startswith(("-", "^")) and ".." not in revision:
             found, _, code = self._run(
                 "rev-list", "-1", "--timestamp", "--end-of-options", f"{revision}^{{commit}}", "--"
@@ -91,7 +91,7 @@ class Repository:
         return found
 
     def submodule_urls(self, commit: Commit) -> dict[str, str]:
-        """Return path -> address of the submodules, as `.gitmodules` of a commit states them."""
+        """Return path -> URL of the submodules, as `.gitmodules` of a commit states them."""
         blob = f"--blob={commit.id}:.gitmodules"
         stated: dict[str, dict[str, str]] = {}
         for line in self._run("config", blob, "-z", "--get-regexp", r"^submodule\.")[0].split(b"\0"):
@@ -101,16 +101,16 @@ class Repository:
         return {one["path"]: one["url"] for one in stated.values() if {"path", "url"} <= one.keys()}
 
     def has(self, commit_id: str) -> bool:
-        """Say whether a commit is in this clone."""
+        """Return whether a commit is in this clone."""
         return self._run("cat-file", "-e", f"{commit_id}^{{commit}}")[2] == 0
 
     def objects(self) -> str:
-        """Return the folder in which the objects lie."""
+        """Return the folder of the objects."""
         place = self._git("rev-parse", "--git-path", "objects").decode("utf-8", "surrogateescape").rstrip("\n")
         return str((self.path / place).resolve())
 
     def changes(self, revisions: Iterable[str], pattern: str) -> Iterator[FileChange]:
-        """Yield what the commits behind some commit ids did to files that match a pattern, newest first."""
+        """Yield the changes of files that match a pattern in the history of some commits, newest first."""
         layout = "--format=tformat:%x01%H%x01%ct%x01%an%x01%s"
         options = ("--raw", "-z", "--no-renames", "--no-abbrev", "--date-order", layout, "--end-of-options")
         out = self._git("log", *options, *revisions, "--", pattern).split(b"\0")
@@ -127,7 +127,7 @@ class Repository:
                 yield FileChange(commit, author, subject, path, None if status == "D" else blob)
 
     def read(self, blobs: Iterable[str]) -> Iterator[bytes | None]:
-        """Yield the bytes of each blob in the order asked, None where the clone does not have it."""
+        """Yield the bytes of each blob in the given order, None if the clone does not have it."""
         for name, size, answer in self._asked("--batch", blobs):
             if size is None:
                 yield None
@@ -138,13 +138,13 @@ class Repository:
             yield data
 
     def sizes(self, blobs: Iterable[str]) -> Iterator[int | None]:
-        """Yield how many bytes each blob has in the order asked, None where the clone does not have it."""
+        """Yield the size in bytes of each blob in the given order, None if the clone does not have it."""
         return (size for _, size, _ in self._asked("--batch-check", blobs))
 
     def _asked(self, how: str, blobs: Iterable[str]) -> Iterator[tuple[str, int | None, IO[bytes]]]:
-        """Yield each blob with its size, None where it is missing, and the stream in which its bytes may follow."""
+        """Yield each blob with its size, None if it is missing, and the stream from which its bytes can be read."""
         with TemporaryFile() as asked:
-            # From a file: through a pipe git would block on a full output before it has read all of a long list.
+            # From a file: with a pipe, git would block on a full output before it has read all of a long list.
             names = list(blobs)
             asked.write("".join(f"{name}\n" for name in names).encode("ascii"))
             asked.seek(0)
@@ -158,7 +158,7 @@ class Repository:
                     yield name, int(head[2]) if len(head) == 3 else None, answer
 
     def url(self) -> str | None:
-        """Return the web address of the origin without user names, or None: a path on this machine is no address."""
+        """Return the web address of the origin without user names, None for a path on this machine."""
         found = self._run("config", "--get", "remote.origin.url")[0].decode("utf-8", "replace").strip()
         parts = urlsplit(found)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -183,15 +183,15 @@ class Repository:
             raise EnvironmentLacksError("git is not installed", hint="install git to freeze from a git repository")
         settings = {name: value for name, value in os.environ.items() if name not in _FOREIGN} | _SETTINGS
         if self.alternates:
-            # Quoted, for a folder may hold the separator in its name.
+            # Quoted, because a folder name may contain the separator.
             settings["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = os.pathsep.join(map(json.dumps, self.alternates))
         command = [program, "-C", str(self.path), *arguments]
         return subprocess.Popen(command, stdout=subprocess.PIPE, env=settings, bufsize=1 << 20, **streams)
 
 
 def open_revision(location: str) -> tuple[Repository, Commit, str]:
-    """Open `PATH@REVISION`, or the newest commit of `PATH`; also return both in words."""
-    # A path may hold an @ of its own: then nothing is cut off, and the newest commit is meant.
+    """Open `PATH@REVISION`, or the newest commit of `PATH`; also return the location as text."""
+    # A path may contain an @ itself: then nothing is cut off, and the newest commit is meant.
     where, _, revision = location.rpartition("@")
     if not where or (Path(location).is_dir() and not Path(where).is_dir()):
         where, revision = location, "HEAD"
@@ -209,21 +209,21 @@ _SSH = re.compile(r"^(?:ssh://)?git@([^:/]+)[:/](.+)$")
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """A submodule that was followed: where it is mounted, at which commit, and where it comes from."""
+    """A submodule that was found in a clone: its path, its commit and its URL."""
 
     path: str
     commit: Commit
     url: str | None
 
     def document(self) -> dict[str, Any]:
-        """Return the store of a value that comes from here."""
+        """Return the store of a value in this submodule."""
         store = {"name": f"mamut:{self.path.rpartition('/')[2]}", "version": self.commit.id, "url": self.url}
         return store | ({"swhid": self.commit.swhid} if self.commit.swhid else {})
 
 
 @dataclass(frozen=True, slots=True)
 class Mounts:
-    """The submodules that were followed, a repository that reads their objects too, and their files by path."""
+    """The submodules found in clones, a repository that can read their objects, and their files by path."""
 
     repository: Repository
     mounted: tuple[Mount, ...]
@@ -236,10 +236,10 @@ class Mounts:
 
 
 def follow_submodules(repository: Repository, commit: Commit, clones: Path | None) -> Mounts:
-    """Follow the submodules of a commit to clones that have the commit each is mounted at.
+    """Find, for each submodule of a commit, a clone that has the commit it is mounted at.
 
-    Looked for in the folder of clones, by the name of the submodule's repository or by its path, and where the store
-    itself has them checked out. What is not found is named in a note.
+    Clones are searched in the folder of clones, by the name of the submodule's repository or by its path, and where the
+    store itself has them checked out. A note names the submodules without a clone.
     """
     if clones is not None and not clones.is_dir():
         raise UsageError(f"{clones}: expected a folder of clones, got {found_at(clones)}")
@@ -269,12 +269,12 @@ def _clones(repository: Repository, clones: Path | None, path: str, url: str | N
             last = url.rstrip("/").rpartition("/")[2]
             names = [last.removesuffix(".git"), last, *names]
         places = [*(clones / name for name in names), *places]
-    # A folder that is no clone of its own belongs to the repository around it, which does not have the commit.
+    # A folder that is not a repository belongs to the one around it, which does not have the commit.
     return (Repository(place) for place in places if place.is_dir())
 
 
 def _web_address(url: str | None) -> str | None:
-    """Return an address that a reader can open.
+    """Return a URL that a browser can open, None if there is none.
 
     >>> _web_address("git@github.com:someone/some-store.git")
     'https://github.com/someone/some-store'

@@ -21,7 +21,7 @@ from gapline.text import meant
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A snapshot of a chain, its file, and what it changed in its parent (None where that is not at hand)."""
+    """A snapshot of a chain, its file, and its differences from its parent (None if the parent was not found)."""
 
     snapshot: Snapshot
     file: Path
@@ -30,9 +30,9 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What became of one value: `change` says how, `where` in which snapshot or commit, `who` whom its source names.
+    """A change of one value: its kind, the snapshot or commit (`where`), and the finder that its source names (`who`).
 
-    `as_of` is when the value was known, `when` the moment the snapshot was written or the commit made.
+    `as_of` is when the value was known, `when` is when the snapshot was written or the commit made.
     """
 
     instance: str
@@ -51,10 +51,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotLog:
-    """A chain of snapshots, newest first, and the steps of the values that were asked for, newest first.
+    """A chain of snapshots, newest first, and the steps of the requested values, newest first.
 
-    `missing` is the digest of the parent at which the chain ends, and `why` says where it was sought; `changed` are
-    files that state the digest of a parent and hold something else; `alarms` are contradicted certificates.
+    `missing` is the digest of the parent at which the chain ends, and `why` says where it was searched; `changed` are
+    files that state the digest of a parent but have other content; `alarms` are contradicted certificates.
     """
 
     links: tuple[Link, ...]
@@ -66,7 +66,7 @@ class SnapshotLog:
     store: str | None = None
 
     def notes(self) -> list[str]:
-        """Say what of the chain is not at hand."""
+        """Return notes on the parts of the chain that were not found."""
         notes = list(self.changed)
         if self.missing is not None:
             notes.append(f"parent {self.missing} is not at hand: {self.why}")
@@ -88,10 +88,9 @@ class SnapshotLog:
 def trace_lineage(
     path: str | Path, *, folders: Iterable[str | Path] = (), tolerance: float = TOLERANCE, sense: str | None = None
 ) -> SnapshotLog:
-    """Follow a snapshot to its oldest ancestor that lies beside it or in one of the folders.
+    """Follow a snapshot to its oldest ancestor in its own folder or in one of `folders`.
 
-    Only files that are what their digest says are followed. A digest covers that of the parent, so that no chain can
-    come back to itself.
+    Only files that match their digest are followed. A digest covers that of the parent, so a chain cannot be a cycle.
     """
     file = Path(path)
     places = list(dict.fromkeys([file.parent, *map(Path, folders)]))
@@ -127,7 +126,7 @@ def _load(digest: str, files: Sequence[Path], changed: list[str]) -> tuple[Snaps
 
 
 class StoredChange(NamedTuple):
-    """What a commit made of the entry of an instance; None where its file went."""
+    """The entry of an instance after a commit; None if its file was deleted."""
 
     instance: str
     change: FileChange
@@ -137,8 +136,8 @@ class StoredChange(NamedTuple):
 def store_changes(store: str, snapshots: Collection[Snapshot], wanted: Collection[str]) -> list[StoredChange]:
     """Return how the entries of instances changed in `mamut:PATH`, oldest first.
 
-    The commits are those behind the versions that the snapshots name, where the repository has them, else those behind
-    the one named by `@REVISION`, or the newest. A family that moved is followed by the name of its folder.
+    The commits are the history of the versions that the snapshots name, if the repository has them, else of
+    `@REVISION`, or of the newest commit. A family that moved is found by the name of its folder.
     """
     scheme, location = split_source(store) or ("", store)
     if scheme != "mamut":
@@ -148,7 +147,7 @@ def store_changes(store: str, snapshots: Collection[Snapshot], wanted: Collectio
     objective = next((one.objective for one in snapshots if one.objective), None)
     folder = str(next((one.store.model_extra or {} for one in snapshots), {}).get("folder") or "")
     found = []
-    # A pattern of our own, never a name of theirs: git would take its stars for a pattern too.
+    # A fixed pattern, never the name of a file: git would interpret its stars.
     for change in repository.changes(revisions, "*.bks.*.json"):
         instance = _instance(change.path, objective, folder.rpartition("/")[2], wanted)
         if instance is not None:
@@ -160,7 +159,7 @@ def store_changes(store: str, snapshots: Collection[Snapshot], wanted: Collectio
 
 
 def _news(changes: Iterable[tuple[str, FileChange]]) -> Iterator[tuple[str, FileChange]]:
-    """Leave out what only moved: a file that went in the commit that brought it elsewhere, and content that stayed."""
+    """Leave out mere moves: a deletion in the commit that adds the file elsewhere, and unchanged content."""
     last: dict[str, str | None] = {}
     for _, group in groupby(changes, key=lambda one: one[1].commit.id):
         found: dict[str, FileChange] = {}
@@ -185,7 +184,7 @@ def _versions(snapshot: Snapshot) -> Iterator[str]:
 
 
 def _is_commit(repository: Repository, version: str) -> bool:
-    # The name of a branch or a tag moves; only a whole id says which commit was meant.
+    # A branch or a tag moves; only a full id says which commit was meant.
     return len(version) in (40, 64) and set(version) <= set("0123456789abcdef") and repository.has(version)
 
 
@@ -216,22 +215,22 @@ def snapshot_log(
     tolerance: float = TOLERANCE,
     sense: str | None = None,
 ) -> SnapshotLog:
-    """Tell where a snapshot and its values come from.
+    """Return where a snapshot and its values come from.
 
     Parameters
     ----------
     path
-        A snapshot file. Its parents are looked for beside it and in `folders`, by digest.
+        A snapshot file. Its parents are searched by digest in its folder and in `folders`.
     instances
         Names or patterns of the instances whose values are followed; none by default, `"*"` follows all.
     folders
-        Further folders in which parents may lie.
+        Further folders to search for parents.
     store
-        A git repository at hand, `mamut:PATH`, whose commits are searched for the values too.
+        A local git repository, `mamut:PATH`, whose commits are also searched for the values.
     tolerance
-        The relative difference that is no news.
+        Relative differences up to this are ignored.
     sense
-        `min` or `max`, where the snapshots do not state it.
+        `min` or `max`, if the snapshots do not state it.
     """
     log = trace_lineage(path, folders=folders, tolerance=tolerance, sense=sense)
     snapshots = [link.snapshot for link in log.links]
@@ -247,7 +246,7 @@ def snapshot_log(
 
 
 def link_facts(link: Link) -> dict[str, Any]:
-    """Return what a snapshot of a chain says of itself, and how many values it changed in its parent."""
+    """Return the facts of a snapshot of a chain, and how many values it changed in its parent."""
     snapshot = link.snapshot
     return {
         "name": snapshot.name,
@@ -264,7 +263,7 @@ def link_facts(link: Link) -> dict[str, Any]:
 
 
 def finder_of(entry: Reference) -> str:
-    """Return whom an entry names: the authors of a solution, the arm of a run, else its source.
+    """Return the finder that an entry names: the authors of a solution, the arm of a run, else its source.
 
     >>> finder_of(Reference(value=1.0, source="run a/i/1 at 2 s, valid by checker", fold={"arm": "a"}))
     'a'
@@ -318,7 +317,7 @@ def _step(instance: str, change: str, entry: Reference | None, who: str = "", **
 
 
 def _change(before: Reference | None, after: Reference | None, sign: float, tolerance: float) -> str:
-    # Of a change within the tolerance, and of one of the source alone, the value is no news.
+    # Without a class, only other fields changed, such as the source.
     return ", ".join(classify(before, after, sign, tolerance)).replace("_", " ") or "restated"
 
 

@@ -1,4 +1,4 @@
-"""Reference policies: the question that a score answers, the analysis reference, and which instances can be scored."""
+"""Reference policies: the label of a snapshot, the analysis reference, and which instances can be scored."""
 
 import hashlib
 import math
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Policy(StrEnum):
-    """The label every output carries."""
+    """The labels of references, printed on every output."""
 
     FROZEN = "frozen"
     LATE = "registered after the runs began"
@@ -51,37 +51,37 @@ NO_DATE = "the date of these values is not stated"
 def label_policy(
     snapshot: Snapshot, runs: pl.DataFrame, *, registered: Collection[str] = (), late: Collection[str] = ()
 ) -> str:
-    """Say which policy scoring these runs against this snapshot amounts to.
+    """Return the policy that scoring these runs against this snapshot amounts to.
 
-    `analysis` where a value was folded from one of the runs; `frozen` where the digest was `registered` before the
-    first run; `retrospective` where the values were known only when runs had begun; `registered after the runs began`
-    where it was registered too `late`; else `given`: a date can be typed, a digest in the register cannot.
+    `analysis` if a value was folded from one of the runs; `frozen` if the digest was `registered` before the first run;
+    `retrospective` if the values were known only after runs had begun; `registered after the runs began` if the digest
+    was registered too `late`; else `given`: a date can be typed, a digest in the register cannot.
     """
-    # Before the register: a value that these runs found is theirs, whatever was registered.
+    # Checked first: a value that these runs found is theirs, whatever was registered.
     if _folded_from(snapshot, runs):
         return Policy.ANALYSIS.value
     if snapshot.digest in registered:
         return Policy.FROZEN.value
     start = first_start(runs)
     known = snapshot.as_of or snapshot.created
-    # At the very moment of a start counts as later: nobody can show that the value was there first.
+    # A date at the very moment of a start counts as later: nothing proves that the value was known first.
     if start is not None and known is not None and parse_moment(known) >= start:
         return Policy.RETROSPECTIVE.value
     return Policy.LATE.value if snapshot.digest in late else Policy.GIVEN.value
 
 
 def first_start(runs: pl.DataFrame) -> datetime | None:
-    """Return when the first of these runs started; None where no run says it."""
+    """Return when the first of these runs started, None if no run says."""
     started = runs["started"].drop_nulls().to_list() if "started" in runs.columns else []
     return min(map(_started, started), default=None)
 
 
 def reference_notes(stored: Iterable[Snapshot], envelopes: Envelopes, register: "Register | None") -> list[str]:
-    """Say of which snapshots nobody stated since when they are known, and of which these runs are the likely source."""
+    """Return notes on snapshots without a date, and on those whose values probably come from these runs."""
     notes = []
     for snapshot in stored:
         policy = label_policy(snapshot, envelopes.runs, **registered_digests(register))
-        # What was registered in time needs no date.
+        # A snapshot that was registered in time needs no date.
         if policy == Policy.GIVEN and snapshot.as_of is None:
             notes.append(f"{snapshot.name}: {NO_DATE}")
         pairs = [(row["best"], reference) for row, reference in best_runs_and_references(snapshot, envelopes)]
@@ -92,7 +92,7 @@ def reference_notes(stored: Iterable[Snapshot], envelopes: Envelopes, register: 
 
 
 def registered_digests(register: "Register | None") -> dict[str, frozenset[str]]:
-    """Return the digests that a register has of snapshots, as `label_policy` takes them."""
+    """Return the snapshot digests of a register, as arguments of `label_policy`."""
     return {} if register is None else {"registered": register.snapshot_digests(), "late": register.late_digests()}
 
 
@@ -103,7 +103,7 @@ def refuse_unfrozen(
     registered: Collection[str] | None = None,
     late: Collection[str] = (),
 ) -> None:
-    """Raise where a contract says `frozen` and the snapshot is not; without a register (None), as its dates say."""
+    """Raise if a contract says `frozen` and the snapshot is not; without a register (None), its dates decide."""
     label = label_policy(snapshot, runs, registered=registered or (), late=late)
     if label in (Policy.RETROSPECTIVE, Policy.ANALYSIS):
         known = snapshot.as_of or snapshot.created
@@ -126,8 +126,8 @@ def analysis_snapshot(
 ) -> Snapshot:
     """Return the analysis reference: the exact minimum of the prior value and all accepted candidates.
 
-    No score under it is negative. An instance without prior gets the best of the campaign. A certificate survives only
-    where no candidate is better by more than the tolerance.
+    No score against it is negative. An instance without a prior value gets the best of the campaign. A certificate is
+    kept only if no candidate is better by more than the tolerance.
     """
     expect(envelopes, Envelopes, "analysis_snapshot")
     if snapshot is None:
@@ -156,7 +156,7 @@ def analysis_snapshot(
 
 
 def best_runs_and_references(snapshot: Snapshot, envelopes: Envelopes) -> Iterator[tuple[dict[str, Any], float]]:
-    """Yield the best run of each instance with its reference on the scored scale, NaN where there is none."""
+    """Yield the best run of each instance with its reference on the scored scale, NaN if there is none."""
     best = best_runs(envelopes)
     names, sizes = best["instance"].to_list(), instance_sizes(envelopes.runs)
     references = transformed_references(snapshot, names, scale=envelopes.scale, sizes=sizes).tolist()
@@ -164,7 +164,7 @@ def best_runs_and_references(snapshot: Snapshot, envelopes: Envelopes) -> Iterat
 
 
 def run_entry(row: dict[str, Any], envelopes: Envelopes) -> dict[str, Any]:
-    """Word the entry of a value that a run found: it names arm, run, time and solution digest."""
+    """Build the entry of a value that a run found, with arm, run, time and solution digest."""
     hierarchical = envelopes.scale.hierarchical
     # Scalarised values stay as they are under a hierarchical transform; the captured objective need not be one.
     value = row["best"] if hierarchical else row["best_raw"]
@@ -173,7 +173,7 @@ def run_entry(row: dict[str, Any], envelopes: Envelopes) -> dict[str, Any]:
 
 
 def fold_date(snapshot: Snapshot | None, runs: pl.DataFrame) -> str | None:
-    """Return when the values are known once these runs are folded in: the last start, where every run has one."""
+    """Return when the values are known after folding in these runs: the last start or date, None if one is unknown."""
     if "started" not in runs.columns or not runs.height or runs["started"].null_count():
         return None
     moments = [str(moment) for moment in runs["started"]]
@@ -185,7 +185,7 @@ def fold_date(snapshot: Snapshot | None, runs: pl.DataFrame) -> str | None:
 
 
 def runs_digest(runs: pl.DataFrame) -> str:
-    """Name a set of accepted runs by their keys, dates and results, whatever their order."""
+    """Return a digest of accepted runs by their keys, dates and results, independent of their order."""
     dates = ["started"] if "started" in runs.columns else []
     rows = runs.select(*RUN_KEY, "horizon", "best", "best_time", *dates).sort(RUN_KEY)
     return "sha256:" + hashlib.sha256(msgspec.json.encode(rows.rows())).hexdigest()
@@ -205,7 +205,7 @@ def _folded_from(snapshot: Snapshot, runs: pl.DataFrame) -> bool:
         dates = runs["started"].to_list() if "started" in runs.columns else [None] * runs.height
         for row, ours in zip(runs.select(RUN_KEY).iter_rows(), dates, strict=True):
             key = str(RunKey(*row))
-            # Two campaigns may use the same arms and seeds; only their dates can tell them apart.
+            # Two campaigns may use the same arms and seeds; only their dates distinguish them.
             if key in folded and (ours is None or folded[key] is None or ours == folded[key]):
                 return True
     whole = snapshot.more.get("fold")
@@ -224,11 +224,11 @@ def settle_scale(
     horizon: float | None = None,
     unchecked: Unchecked = Unchecked.REFUSE,
 ) -> Scale:
-    """Choose the scale of a study: signed where Berthold's gap alone is asked for and some value is not positive."""
+    """Choose the scale of a study: signed if Berthold's gap is the only kernel and some value is not positive."""
     scale = choose_scale(campaign, declared, sense=sense)
     if scale.hierarchical or any(parse_kernel_name(name)[0] is not KernelCode.BERTHOLD for name in kernels):
         return scale
-    # Under the policy `analysis` a reference that is missing is no reason: what counts here is the sign.
+    # Under the policy `analysis` a missing reference is no reason: only signs matter here.
     found = find_unscorable(campaign, scale, snapshots, policy=Policy.ANALYSIS, horizon=horizon, unchecked=unchecked)
     return choose_scale(campaign, declared, sense=sense, signed=True) if found else scale
 
@@ -248,7 +248,7 @@ def find_unscorable(
     for snapshot in snapshots:
         values = transformed_references(snapshot, names, scale=scale, sizes=sizes)
         for name, why in unusable_references(snapshot, names, values, signed=scale.signed).items():
-            # A fold takes the best of the runs where a store has no value; where nobody solved it, none is needed.
+            # A fold takes the best of the runs where a store has no value; an instance that no run solved needs none.
             if not (lacks_value(snapshot, name) and (policy == Policy.ANALYSIS or name in unsolved)):
                 found.setdefault(name, f"reference {why}")
     return dict(sorted(found.items()))

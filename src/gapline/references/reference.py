@@ -1,4 +1,4 @@
-"""`Reference`: what a snapshot knows of one instance, and the entry of a value that a run found."""
+"""`Reference`: the known value of one instance, and the entry of a value that a run found."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,11 +20,12 @@ class ExtensibleModel(BaseModel):
 
 
 class Reference(ExtensibleModel):
-    """What is known of one instance; `certified` where the source proves that nothing is better.
+    """The known value of one instance; `certified` if the source proves that nothing is better.
 
-    `value` is the best-known objective before any transform, None where the store names the instance without a usable
-    number (`stated` then holds what it said); `primary` and `secondary` are the parts of a hierarchical objective.
-    `instance_digest` is that of the instance file, `problem_digest` of the problem in it, which other bytes may hold.
+    `value` is the best-known objective before any transform, None if the store names the instance without a usable
+    number (`stated` then holds its text); `primary` and `secondary` are the parts of a hierarchical objective.
+    `instance_digest` is that of the instance file, `problem_digest` that of the problem in it, which another file may
+    share.
     """
 
     value: float | None
@@ -36,16 +37,16 @@ class Reference(ExtensibleModel):
     secondary: float | None = None
 
     def digests(self) -> dict[str, str]:
-        """Return the digests that say which instance this is, where known."""
+        """Return the digests that identify the instance, where known."""
         return known_digests({"instance_digest": self.instance_digest, "problem_digest": self.problem_digest})
 
     def document(self) -> dict[str, Any]:
-        """Return the entry as it stands in the file."""
+        """Return the entry as in the file."""
         return self.model_dump(exclude_unset=True)
 
 
 class Store(ExtensibleModel):
-    """Where the values were frozen from: a name, a version, a URL; a Software Heritage identifier where it is git."""
+    """The origin of the values: a name, a version, a URL, and for git a Software Heritage identifier."""
 
     name: str
     version: str | None = None
@@ -54,7 +55,7 @@ class Store(ExtensibleModel):
 
 
 def found_entry(row: Mapping[str, Any], *, value: float, time: float, solution: str | None) -> dict[str, Any]:
-    """Word the entry of a value that a run found, from the run's row: it names arm, run, time and solution digest."""
+    """Build the entry of a value that a run found, from the run's row, with arm, run, time and solution digest."""
     key, validation = RunKey(row["arm"], row["instance"], row["seed"]), row.get("validation") or "declared"
     entry = {
         "value": value,
@@ -74,5 +75,5 @@ def found_entry(row: Mapping[str, Any], *, value: float, time: float, solution: 
 
 
 def known_digests(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the digests of a run or an entry that say which instance it is of, where known."""
+    """Return the digests in a run or an entry that identify its instance, where known."""
     return {name: row[name] for name in ("instance_digest", "problem_digest") if row.get(name)}

@@ -1,4 +1,4 @@
-"""From a snapshot to the numbers that a score divides by; what is unusable is listed, all of it, before any scoring."""
+"""References on the scored scale; all unusable ones are listed before any scoring."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
@@ -27,10 +27,10 @@ def resolve_references(
     sizes: Sizes | None = None,
     unreferenced: Collection[str] = (),
 ) -> Floats:
-    """Return one reference per instance on the scale that is scored, strictly positive unless that scale is signed.
+    """Return one reference per instance on the scored scale, strictly positive unless that scale is signed.
 
     A hierarchical scale scalarises `primary` and `secondary` of entries that have both, with n of each instance from
-    `sizes` for a multiplier such as 10n. `unreferenced` instances need none, and have NaN.
+    `sizes` for a multiplier such as 10n. `unreferenced` instances need none, and get NaN.
 
     >>> snapshot = Snapshot.from_values({"i1": 10.0, "i2": 0.0}, name="mine")
     >>> resolve_references(snapshot, ["i1", "i1"])
@@ -56,9 +56,9 @@ def resolve_references(
 
 
 def unreferenced_instances(snapshot: Snapshot, envelopes: Envelopes) -> tuple[str, ...]:
-    """Return the instances, by name, that no run solved and of which the snapshot has no value.
+    """Return the instances, by name, that no run solved and for which the snapshot has no value.
 
-    They need none: an empty run scores the kernel's value before the first incumbent whatever the reference is.
+    They need none: an empty run scores the kernel's value before the first incumbent, whatever the reference.
 
     >>> import gapline as gl
     >>> runs = [{"arm": "a", "instance": name, "seed": 1, "horizon": 9, "trace": trace}
@@ -76,7 +76,7 @@ def unreferenced_instances(snapshot: Snapshot, envelopes: Envelopes) -> tuple[st
 
 
 def lacks_value(snapshot: Snapshot, instance: str) -> bool:
-    """Say whether a snapshot states no number for an instance; one that cannot be scored against is a number."""
+    """Return whether a snapshot has no number for an instance; an unusable number still counts as one."""
     entry = snapshot.values.get(instance)
     return entry is None or (entry.value is None and None in (entry.primary, entry.secondary))
 
@@ -84,7 +84,7 @@ def lacks_value(snapshot: Snapshot, instance: str) -> bool:
 def unusable_references(
     snapshot: Snapshot, instances: Sequence[str], values: Floats, *, signed: bool = False
 ) -> dict[str, str]:
-    """Return the instances whose transformed reference cannot be scored against, and what stands there instead."""
+    """Return the instances whose transformed reference cannot be scored against, each with what the snapshot has."""
     fine = np.isfinite(values) & ((values > 0) | signed)
     pairs = zip(instances, values.tolist(), fine, strict=True)
     return {name: _describe(snapshot.values.get(name), value) for name, value, usable in pairs if not usable}
@@ -93,7 +93,7 @@ def unusable_references(
 def transformed_references(
     snapshot: Snapshot, instances: Sequence[str], *, scale: Scale = _AS_IT_IS, sizes: Sizes | None = None
 ) -> Floats:
-    """Return one reference per instance on the scale that is scored, NaN where there is none."""
+    """Return one reference per instance on the scored scale, NaN if there is none."""
     entries = [snapshot.values.get(name) for name in instances]
     out = scale.apply(instances, _column(entries, "value"))
     if scale.hierarchical:
@@ -131,17 +131,17 @@ def _describe(entry: Reference | None, transformed: float) -> str:
 def _hint(snapshot: Snapshot, bad: Sequence[str]) -> str:
     if any((entry := snapshot.values.get(name)) is not None and entry.value is not None for name in bad):
         return f"complete the snapshot; for values of zero or below: {NOT_POSITIVE}"
-    # A name like one of the snapshot's is rather written otherwise there than not there.
+    # If the snapshot has a similar name, the instance is probably spelled differently there, not missing.
     near = closest(bad[0], snapshot.values) if bad[0] not in snapshot.values else None
     known = f"the snapshot has {near!r}: are its names keyed differently? " if near else ""
     return f"{known}complete the snapshot, or leave these instances out: --leave-out-unscorable scores the rest"
 
 
 def same_instance(one: Reference, other: Reference) -> bool:
-    """Say whether two entries belong to one instance, as far as both of them say.
+    """Return whether two entries belong to one instance, as far as both of them say.
 
-    Where both state the digest of the problem, that decides, whatever the bytes around it. Else the bytes do, and the
-    sidecars where the instance file does not itself pin them.
+    If both state the digest of the problem, that decides, whatever the bytes of the file. Otherwise the bytes decide,
+    and the sidecars if the instance file does not pin them itself.
     """
     if one.problem_digest and other.problem_digest:
         return one.problem_digest == other.problem_digest
@@ -152,9 +152,9 @@ def same_instance(one: Reference, other: Reference) -> bool:
 
 
 def refuse_changed_instances(snapshots: Snapshot | Sequence[Snapshot], runs: pl.DataFrame | None = None) -> None:
-    """Raise where two sides state different digests for one instance that is to be scored.
+    """Raise if two sides state different digests for an instance that is to be scored.
 
-    Sides are the snapshots and the digest columns of the runs; a side that states none is not in doubt.
+    Sides are the snapshots and the digest columns of the runs; a side without digests is not compared.
     """
     changed: dict[str, str] = {}
     for instance, (one, where), (other, there) in _pairs(snapshots, runs):
@@ -170,7 +170,7 @@ def refuse_changed_instances(snapshots: Snapshot | Sequence[Snapshot], runs: pl.
 
 
 def refuse_other_sense(snapshot: Snapshot, scale: Scale) -> None:
-    """Raise where a snapshot states that its value is minimised and the runs maximise it, or the other way round."""
+    """Raise if a snapshot states another direction of the objective than the runs."""
     wrong = []
     for instance, transform in scale.by_instance.items():
         stated, ours = snapshot.sense_of(instance), "max" if transform.maximises else "min"
@@ -185,7 +185,7 @@ def refuse_other_sense(snapshot: Snapshot, scale: Scale) -> None:
 
 
 def rewritten_instances(snapshots: Snapshot | Sequence[Snapshot], runs: pl.DataFrame | None = None) -> list[str]:
-    """Say, in a note, for which instances two sides state other bytes and the same problem."""
+    """Return a note on the instances for which two sides state different bytes but the same problem."""
     found = {name for name, (one, _), (other, _) in _pairs(snapshots, runs) if _rewritten(one, other)}
     if not found:
         return []
@@ -208,7 +208,7 @@ def _pairs(snapshots: Snapshot | Sequence[Snapshot], runs: pl.DataFrame | None) 
             if digests:
                 entry = Reference.model_validate({"value": None, **digests})
                 sides.setdefault(row["instance"], {}).setdefault(str(digests), (entry, f"runs of {row['arm']}"))
-    # Instances that nobody ran may have changed: that is the store's business.
+    # Instances without runs may have changed in the store: they are not scored.
     wanted = None if runs is None else set(runs["instance"].unique())
     for snapshot in [snapshots] if isinstance(snapshots, Snapshot) else snapshots:
         for instance, entry in snapshot.values.items():
@@ -225,7 +225,7 @@ def _rewritten(one: Reference, other: Reference) -> bool:
 
 
 def _distinction(entry: Reference, other: Reference) -> str:
-    """Name an entry by what tells it from the other one."""
+    """Return what distinguishes an entry from the other one."""
     if _rewritten(entry, other):
         return str(entry.instance_digest)
     if entry.problem_digest and entry.problem_digest != other.problem_digest:

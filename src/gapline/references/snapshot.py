@@ -1,4 +1,4 @@
-"""`Snapshot`: what was known of each instance at one date, immutable and named by its digest."""
+"""`Snapshot`: the known values of instances at one date, immutable and identified by a digest."""
 
 import json
 import math
@@ -71,7 +71,7 @@ class Snapshot(ExtensibleModel, Shown):
         parent: str | None = None,
         **more: Any,
     ) -> Self:
-        """Build a snapshot from the entries that a store gives, ordered by instance; NaN and ±inf become `stated`."""
+        """Build a snapshot from the entries of a store, ordered by instance; NaN and ±inf become `stated`."""
         document = {
             "schema": SCHEMA,
             "name": name,
@@ -96,7 +96,7 @@ class Snapshot(ExtensibleModel, Shown):
         as_of: str | None = None,
         objective: str | None = None,
     ) -> Self:
-        """Build a snapshot from numbers at hand."""
+        """Build a snapshot from numbers by instance."""
         if strangers := sorted(set(certified) - set(values)):
             raise SnapshotError(f"{name}: expected certified instances among the values, got {listing(strangers)}")
         entries: dict[str, dict[str, Any]] = {}
@@ -111,7 +111,7 @@ class Snapshot(ExtensibleModel, Shown):
         return cls.from_entries(entries, name=name, store={"name": "values"}, as_of=as_of, objective=objective)
 
     def child(self, entries: Mapping[str, Mapping[str, Any]], *, name: str, as_of: str | None, fold: Any) -> "Snapshot":
-        """Build a snapshot that comes from this one by a fold; fields beyond the schema are inherited."""
+        """Build the snapshot that a fold makes from this one; fields beyond the schema are inherited."""
         return Snapshot.from_entries(
             entries,
             name=name,
@@ -125,7 +125,7 @@ class Snapshot(ExtensibleModel, Shown):
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], *, where: str) -> Self:
-        """Build a snapshot from a parsed file, refusing one whose content is not what its digest says."""
+        """Build a snapshot from a parsed file; one whose content does not match its digest is refused."""
         _check_schema(document.get("schema"), where)
         stated = document.get("digest")
         if stated is None:
@@ -138,7 +138,7 @@ class Snapshot(ExtensibleModel, Shown):
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a snapshot file or URL; a changed one is refused, and compared with relatives in its folder."""
+        """Read a snapshot file or URL; a changed one is refused, and compared with related snapshots in its folder."""
         file = local_path(path)
         document = read_document(file)
         try:
@@ -166,21 +166,21 @@ class Snapshot(ExtensibleModel, Shown):
         return content_digest(self.document())
 
     def sense_of(self, instance: str) -> str | None:
-        """Return `min` or `max` where the entry or the snapshot states which of two values is better."""
+        """Return `min` or `max` if the entry or the snapshot states a direction."""
         entry = self.values.get(instance)
         stated = None if entry is None else entry.more.get("sense")
         stated = stated or self.more.get("sense")
         return stated if stated in ("min", "max") else None
 
     def document(self) -> dict[str, Any]:
-        """Return the content as it stands in the file, without the digest."""
+        """Return the content as in the file, without the digest."""
         head = self.model_dump(exclude_unset=True, by_alias=True, exclude={"values"})
         return head | {"values": {instance: entry.document() for instance, entry in self.values.items()}}
 
     def save(self, path: str | Path) -> Path:
-        """Write the snapshot file, dated today; another snapshot that already has this name is never overwritten."""
+        """Write the snapshot file, dated today; a file with another snapshot is never overwritten."""
         file = Path(path)
-        # Saving twice is no error; the date of the first file stays.
+        # Saving twice is no error; the date of the first file is kept.
         if file.exists():
             there = read_document(file)
             if there.get("digest") != self.digest:
@@ -195,7 +195,7 @@ class Snapshot(ExtensibleModel, Shown):
         return file
 
     def to_bytes(self, *, created: str | None = None) -> bytes:
-        """Return the content of a snapshot file; where no date is known or given, the same on any day."""
+        """Return the content of a snapshot file; without a known or given date, the same on any day."""
         date = created or self.created
         document = self.document() | ({"created": date} if date else {}) | {"digest": self.digest}
         return (json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8")
@@ -218,7 +218,7 @@ class Snapshot(ExtensibleModel, Shown):
     def __hash__(self) -> int:
         return hash(self.digest)
 
-    # Those of pydantic print every value.
+    # Those of pydantic would print every value.
     __repr__ = Shown.__repr__
     __str__ = Shown.__repr__
 
@@ -229,13 +229,13 @@ class Snapshot(ExtensibleModel, Shown):
         return pl.DataFrame({"instance": list(self.values), **columns}, schema_overrides={"value": pl.Float64})
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a description in one line."""
         certified = sum(entry.certified for entry in self.values.values())
         return f"{self.name!r}, {len(self)} instances, {certified} certified, {self.digest[:19]}…"
 
 
 def read_document(file: Path) -> dict[str, Any]:
-    """Read the JSON object in a file, without judging it."""
+    """Read the JSON object in a file, without checking it."""
     if not file.is_file():
         raise SnapshotError(f"{file}: expected a snapshot file, got {found_at(file)}")
     try:
@@ -246,7 +246,7 @@ def read_document(file: Path) -> dict[str, Any]:
 
 
 def parse_moment(text: str) -> datetime:
-    """Read an ISO 8601 moment; without a zone it is UTC, and a day stands for its last second.
+    """Parse an ISO 8601 moment; without a zone it is UTC, and a day stands for its last second.
 
     A value known on some day may have become known after a run of that day began, so the day counts as its end.
 
@@ -264,7 +264,7 @@ def parse_moment(text: str) -> datetime:
 
 
 def find_snapshot(digest: str | None, folder: Path) -> Path | None:
-    """Find the untouched snapshot file with this digest in a folder."""
+    """Return the unchanged snapshot file with this digest in a folder, None if there is none."""
     for file, document in _documents(folder):
         if digest is not None and document.get("digest") == digest and _is_whole(document):
             return file
@@ -272,7 +272,7 @@ def find_snapshot(digest: str | None, folder: Path) -> Path | None:
 
 
 def index_snapshots(folders: Iterable[Path]) -> dict[str, list[Path]]:
-    """Return the snapshot files of folders by the digest they state, without judging whether they hold it."""
+    """Return the snapshot files of folders by their stated digest, without checking it."""
     index: dict[str, list[Path]] = {}
     for folder in folders:
         for file, document in _documents(folder):
@@ -281,10 +281,10 @@ def index_snapshots(folders: Iterable[Path]) -> dict[str, list[Path]]:
 
 
 def describe_tampering(file: Path, document: Mapping[str, Any]) -> str | None:
-    """List the entries in which a changed file differs from an untouched copy, its parent or a child beside it."""
+    """List the entries in which a changed file differs from an unchanged copy, its parent or a child in its folder."""
     stated, parent = document.get("digest"), document.get("parent")
     others = [(path, found) for path, found in _documents(file.parent) if path.resolve() != file.resolve()]
-    # A copy shows exactly what was changed; a parent or a child differs also where a fold changed it rightly.
+    # A copy shows exactly what was changed; a parent or a child also differs where a fold rightly changed it.
     kinds = (("copy", "digest", stated), ("parent", "digest", parent), ("child", "parent", stated))
     for relation, field, digest in kinds:
         for other, found in others:
@@ -341,7 +341,7 @@ def _documents(folder: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
 
 
 def _usable(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Put a value that is no finite number under `stated`: JSON has no NaN, and it has to be listed when scored."""
+    """Move a value that is no finite number to `stated`: JSON has no NaN, and scoring has to list the value."""
     value = entry.get("value")
     if isinstance(value, bool) or not isinstance(value, int | float) or math.isfinite(value):
         return dict(entry)
@@ -358,7 +358,7 @@ def _check_schema(schema: Any, where: str) -> None:
 
 
 def lines(problems: Sequence[str], *, most: int = 20) -> str:
-    """Put problems on lines of their own, saying how many were left out."""
+    """Join problems, one per line, with the number of those left out."""
     more = [f"… and {len(problems) - most} more"] if len(problems) > most else []
     return "\n".join([*problems[:most], *more])
 

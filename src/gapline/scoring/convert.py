@@ -1,7 +1,7 @@
 """From a score to the raw gap that it stands for, and back: the inverse of every kernel, and the table of both scales.
 
-A run that holds one gap from time 0 to the horizon has that gap as its score, under every weight. So a score says the
-same as the raw gap g = (z - z*) / z* of such a run:
+A run with a constant gap from time 0 to the horizon has that gap as its score, under every weight. So a score
+corresponds to the raw gap g = (z - z*) / z* of such a run:
 
 | kernel | score s of a raw gap g | raw gap of a score s | scores |
 |---|---|---|---|
@@ -11,7 +11,7 @@ same as the raw gap g = (z - z*) / z* of such a run:
 | `dimacs:THETA` | g below THETA - 1, else THETA - 1 | s; at THETA - 1 every larger raw gap too | above -1 |
 | `raw` | g | s | above -1 |
 
-A score of 1 under the bounded kernels is a run without an incumbent: no raw gap is so large.
+A score of 1 under the bounded kernels means a run without an incumbent: every raw gap has a smaller score.
 """
 
 import math
@@ -36,8 +36,8 @@ class RawGaps:
     """The raw gaps that give a constant score under a kernel.
 
     `above` is the one at or above the reference, or the only one; `below` the second one of a kernel that folds; both
-    None where there is none. `saturated` says that every raw gap from `above` on gives the score. `note` says why there
-    is none, or more than one.
+    are None if there is none. `saturated` means that every raw gap from `above` on gives the score. `note` says why
+    there is none, or more than one.
     """
 
     above: float | None = None
@@ -66,7 +66,7 @@ def kernel_inverse(score: float, /, kernel: str | Kernel = "squeezed") -> RawGap
         return RawGaps(2 * score / (1 - score))
     if chosen.code is KernelCode.BERTHOLD and score > 0:
         return RawGaps(score / (1 - score), -score, note="an improvement on the reference reads as a loss")
-    # Below the reference the gap of all others is the raw one; above it, that of two.
+    # Below the reference, the score of the remaining kernels is the raw gap; above it, that of all but `maxform`.
     return RawGaps(score / (1 - score) if chosen.code is KernelCode.MAXFORM and score > 0 else score)
 
 
@@ -86,17 +86,17 @@ def score_of_raw_gap(raw: float, /, kernel: str | Kernel = "squeezed") -> float:
 def scale_table(
     scores: Sequence[float] = (), raw_gaps: Sequence[float] = (), *, kernels: Sequence[str | Kernel] = SCALE_KERNELS
 ) -> pl.DataFrame:
-    """Return what scores mean as raw gaps, and raw gaps as scores, under each kernel.
+    """Convert scores into raw gaps, and raw gaps into scores, under each kernel.
 
     Parameters
     ----------
     scores, raw_gaps
-        What is asked; the landmarks of the paper, as raw gaps, where neither is given.
+        The values to convert; by default the landmarks of the paper, as raw gaps.
 
     Returns
     -------
-    Columns given (`score` or `raw gap`), kernel, score, raw_gap, raw_gap_below, saturated, note; null where no raw gap
-    has the score.
+    Columns given (`score` or `raw gap`), kernel, score, raw_gap, raw_gap_below, saturated, note; null if no raw gap has
+    the score.
 
     >>> scale_table([0.05], kernels=["squeezed"]).select("score", pl.col("raw_gap").round(4)).rows()
     [(0.05, 0.1053)]
@@ -129,7 +129,7 @@ def _known(kernel: str | Kernel) -> Kernel:
 
 
 def _why_none(score: float, kernel: Kernel) -> str | None:
-    """Say why no raw gap gives a score, None where one does."""
+    """Return why no raw gap gives a score, None if one does."""
     bounded = kernel.code not in (KernelCode.DIMACS, KernelCode.RAW)
     if bounded and score == 1:
         return "a score of 1 is an empty run: no raw gap is so large"
@@ -147,7 +147,7 @@ def _why_none(score: float, kernel: Kernel) -> str | None:
 
 
 def _is_saturated(score: float, kernel: Kernel) -> bool:
-    """Say whether a score is THETA - 1 of `dimacs:THETA`, which every raw gap from there on has."""
-    # 1.1 - 1 is not the double 0.1: what differs by no more than the tolerance is the same, as it is for a candidate.
+    """Return whether a score is THETA - 1 of `dimacs:THETA`, which every raw gap from there on has."""
+    # 1.1 - 1 is not the double 0.1: differences within the tolerance are ignored, as they are for candidates.
     near = abs(score - (kernel.parameter - 1.0)) <= kernel.tolerance * kernel.parameter
     return kernel.code is KernelCode.DIMACS and near

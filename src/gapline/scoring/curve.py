@@ -34,7 +34,7 @@ def _fill_events(
     first: Integers, count: Integers, time: Floats, gaps: Floats, before: float, weights: Floats, scale: Floats,
     out_time: Floats, out_delta: Floats,
 ) -> None:  # fmt: skip
-    """Fill in when each run of runs that lie one after the other changes the sum, and by how much."""
+    """Fill in when each run changes the sum, and by how much; the steps of the runs are consecutive."""
     previous = np.append(before, gaps)[: len(gaps)]
     previous[first[count > 0]] = before
     out_time[:] = time / np.repeat(scale, count)
@@ -42,7 +42,7 @@ def _fill_events(
 
 
 def cumulate_arrays(time: Floats, delta: Floats, start: float, out_time: Floats, out_value: Floats) -> int:
-    """Fill in the breakpoints, 0 first, and the sum from each on; equal times are one, summed by size."""
+    """Fill in the breakpoints, 0 first, and the sum from each on; equal times become one, summed by size."""
     if len(time) > 1 and (time[1:] == time[:-1]).any():
         delta = delta[np.lexsort((delta, time))]
     totals, lost = cumulate(np.array([start]), delta[None, :])
@@ -50,7 +50,7 @@ def cumulate_arrays(time: Floats, delta: Floats, start: float, out_time: Floats,
     last = np.append(time[1:] != time[:-1], True)[: len(time)]
     moments, sums = time[last], value[1:][last]
     out_time[0], out_value[0] = 0.0, start
-    # What happens at 0 is in the value there.
+    # A step at 0 is part of the value there.
     if len(moments) and not moments[0] > 0.0:
         out_value[0], moments, sums = sums[0], moments[1:], sums[1:]
     out_time[1 : len(moments) + 1] = moments
@@ -58,17 +58,17 @@ def cumulate_arrays(time: Floats, delta: Floats, start: float, out_time: Floats,
     return len(moments) + 1
 
 
-# So many moments at equal distances, these times, or what a function of the end of a curve says.
+# A number of equidistant moments, the moments themselves, or a function of the end of a curve that returns them.
 Points = int | Sequence[float] | Callable[[float], Floats]
 AREA_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurveSum:
-    """A weighted sum of step functions: its value `before` any step, and what is added at each time.
+    """A weighted sum of step functions: its value `before` any step, and the change at each time.
 
-    `weights` are those of the runs, `horizon` is the common end. Two sums over disjoint runs merge by concatenation;
-    the curve that comes out does not depend, to the last bit, on how the runs were split.
+    `weights` are those of the runs, `horizon` is their common end. Sums over disjoint runs merge by concatenation; the
+    resulting curve is the same to the last bit, however the runs were split.
     """
 
     before: float
@@ -97,12 +97,12 @@ class CurveSum:
 def curve_sum(
     envelopes: Envelopes, references: Floats, weights: Floats, *, kernel: Kernel, relative: bool = False
 ) -> CurveSum:
-    """Add up the gap curves of runs, in slices that show in no bit of it; on relative time every horizon is 1."""
+    """Add up the gap curves of runs; slices do not change a bit of the sum, and on relative time every horizon is 1."""
     refuse_signed([kernel], envelopes.scale)
     end = common_horizon(envelopes.runs, relative=relative)
     before = kernel.before
     if before is None:
-        # Also false where a run has no step at all.
+        # Also false if a run has no step at all.
         if not (first_steps(envelopes) == 0).all():
             raise UsageError(
                 f"kernel {kernel.name}: its mean curve exists only where every run is feasible at time 0",
@@ -131,7 +131,7 @@ def curve_sum(
 
 
 def common_horizon(runs: pl.DataFrame, *, relative: bool = False) -> float:
-    """Return where a curve over these runs ends: their one horizon, or 1 on relative time."""
+    """Return the end of a curve over these runs: their common horizon, or 1 on relative time."""
     if relative:
         return 1.0
     horizons = runs["horizon"].unique().sort().to_list()
@@ -147,8 +147,7 @@ def common_horizon(runs: pl.DataFrame, *, relative: bool = False) -> float:
 class MeanCurves(ReadTable):
     """Step curves: one row per breakpoint and group, `value` holds from `time` to the next breakpoint of the group.
 
-    Of a curve at some moments, of which `points` tells the number, it is the value there, and the steps between are not
-    shown.
+    With `points`, the number of moments, the values are those at the moments, and steps in between are not shown.
     """
 
     by: tuple[str, ...]
@@ -192,10 +191,10 @@ def mean_curve(
 ) -> MeanCurves:
     """Return the mean convergence curve of each group, as an exact step function.
 
-    With `points`, its exact values at moments instead, for curves with more steps than anybody looks at. A number means
-    so many at equal distances; a list is of times, from 0 to the horizon, that rise.
+    With `points`, return its exact values at these moments instead, for curves with too many steps to look at. A number
+    means that many equidistant moments; a list contains increasing times from 0 to the horizon.
 
-    Empty runs stay in: before its first incumbent a run contributes the kernel's value there (1 when bounded).
+    Empty runs count: before its first incumbent a run contributes the kernel's value there (1 when bounded).
 
     >>> import gapline as gl
     >>> runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 10, "trace": [(s, 30.0)]} for s in (1, 2)]
@@ -226,7 +225,7 @@ def mean_curve(
             weighting=str(weighting),
         ),
         horizons=horizons,
-        # The same number in every group, of which there may be none.
+        # The same number in every group; there may be no group.
         points=None if points is None else max((len(frame) for frame in frames), default=0),
     )
 
@@ -241,7 +240,7 @@ def group_curves(
     relative: bool,
     points: Points | None = None,
 ) -> Iterator[tuple[tuple[object, ...], Floats, Floats, float]]:
-    """Yield key, times, values and end of the curve of each group, its area checked; in scratch files where long."""
+    """Yield key, times, values and end of each group's curve, with its area checked; long curves in scratch files."""
     references = reference_column(snapshot, envelopes)
     weights = run_weights(envelopes.runs, by=groups, weighting=weighting)
     for key, rows in group_rows(envelopes.runs, groups):
@@ -256,7 +255,7 @@ def group_curves(
 
 
 def _moments(points: Points, end: float) -> Floats:
-    """Return the moments that are asked for of a curve with this end."""
+    """Return the requested moments of a curve with this end."""
     if isinstance(points, int):
         return np.linspace(0.0, end, points)
     times = points(end) if callable(points) else np.array(points, np.float64)
@@ -274,7 +273,7 @@ def group_rows(runs: pl.DataFrame | Numbered, by: Sequence[str]) -> list[tuple[t
     if not by:
         return [((), np.arange(numbered.table.height))]
     group = numbered.by(*by)
-    # Of few numbers in two bytes NumPy makes a radix sort.
+    # NumPy uses radix sort for 16-bit integers.
     order = np.argsort(group.row.astype(np.uint16) if group.size < 1 << 16 else group.row, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(group.row, minlength=group.size))[:-1])
     keys = numbered.table.select(by)[group.first_row].with_row_index("_group").sort(by)
@@ -313,7 +312,7 @@ def _check_area(
 
 @compiled(nogil=True, small=cumulate_arrays)
 def _cumulate(time, delta, start, out_time, out_value):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Cumulate with compensation; equal times become one breakpoint, summed by size so that order is no input."""
+    """Cumulate with compensation; equal times become one breakpoint, summed by size so that order does not matter."""
     total, lost = start, 0.0
     out_time[0], out_value[0] = 0.0, start
     size = 1

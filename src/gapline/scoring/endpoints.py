@@ -21,14 +21,14 @@ def final_gaps(envelopes: Envelopes, references: Floats) -> tuple[Floats, Floats
     empty = np.isinf(best)
     with np.errstate(divide="ignore", invalid="ignore"):
         raw = np.where(best == references, 0.0, (best - references) / np.abs(references))
-    # Against a reference of 0 nothing but 0 has a relative distance; the squeezed gap needs positive values.
+    # No objective but 0 has a relative distance to a reference of 0; the squeezed gap needs positive values.
     return np.where(np.isfinite(raw), raw, np.nan), np.where(empty, 1.0, np.nan)
 
 
 def hitting_times(envelopes: Envelopes, references: Floats, goals: ArrayLike, tolerance: float = TOLERANCE) -> Floats:
-    """Return, runs × goals, the first time at which (z - z*) <= (goal + tolerance)·|z*|; infinite where it never is.
+    """Return, runs × goals, the first time at which (z - z*) <= (goal + tolerance)·|z*|; infinite if there is none.
 
-    The tolerance makes decimals count as they are read: 101 against 100 attains the goal 0.01, and so does 10.1
+    The tolerance makes decimals count as written: 101 against 100 attains the goal 0.01, and so does 10.1
     against 10, although 10.1 - 10 is more than 0.01 · 10 in the last bit.
     """
     allowed = np.asarray(goals, np.float64) + tolerance
@@ -37,7 +37,7 @@ def hitting_times(envelopes: Envelopes, references: Floats, goals: ArrayLike, to
 
 
 def first_steps(envelopes: Envelopes, *, positive: bool = False) -> Floats:
-    """Return the time of each run's first step, or of its first `positive` time; NaN for none."""
+    """Return the time of each run's first step, or first step after 0 if `positive`; NaN if there is none."""
     found: Floats = per_run_at_once(_first_steps, envelopes, positive=positive)
     return found
 
@@ -47,7 +47,7 @@ def _first_steps(envelopes: Envelopes, *, positive: bool) -> Floats:
     out = np.full(len(first), np.nan)
     out[count > 0] = envelopes.time[first[count > 0]]
     if positive:
-        # Times rise strictly within a run: where the first step is at 0, the second is not.
+        # Times increase strictly within a run: if the first step is at 0, the second is not.
         at_zero = np.flatnonzero(out == 0)
         second = at_zero[count[at_zero] > 1]
         out[at_zero] = np.nan
@@ -61,7 +61,7 @@ def _hits(envelopes: Envelopes, references: Floats, *, allowed: Floats) -> Float
     for goal, share in enumerate(allowed.tolist()):
         with np.errstate(over="ignore", invalid="ignore"):
             least = share * np.abs(references)
-        # Objectives fall along the steps, so the first step that attains the goal is found by bisection.
+        # Objectives decrease along the steps, so bisection finds the first step that attains the goal.
         low, high = first.copy(), first + count
         while len(apart := np.flatnonzero(low < high)):
             middle = (low[apart] + high[apart]) // 2

@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Events:
-    """Steps of some runs, sorted by time, equal ones in the order of the runs, which `run` numbers."""
+    """Steps of some runs, sorted by time; equal times keep the order of the runs, which `run` numbers."""
 
     runs: int
     run: Integers
@@ -68,9 +68,9 @@ def collect_groups(
 
 
 def in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """Call `work` on every item in as many threads as there are cores; it must release the GIL to gain anything."""
+    """Call `work` on every item in as many threads as there are cores; it is only faster if `work` releases the GIL."""
     threads = thread_count()
-    # What is held at a time is held by every thread.
+    # Every thread needs the memory of one item.
     with limited_memory(memory_budget() // threads), ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, items))
 
@@ -92,7 +92,7 @@ def steps_apart(one: tuple[Floats, Floats], other: tuple[Floats, Floats], /) -> 
 def _merge(time_a, value_a, time_b, value_b, out_time, out_apart):  # type: ignore[no-untyped-def] # pragma: no cover
     i, j, size = 0, 0, 0
     while i < len(time_a) or j < len(time_b):
-        # Equal times are one breakpoint.
+        # Equal times become one breakpoint.
         now = time_b[j] if i == len(time_a) or (j < len(time_b) and time_b[j] < time_a[i]) else time_a[i]
         i += i < len(time_a) and time_a[i] == now
         j += j < len(time_b) and time_b[j] == now

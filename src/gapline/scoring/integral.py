@@ -62,7 +62,7 @@ def primal_integral(
             "primal_integral: expected steps of an envelope (times up, objectives down, inside the horizon)"
         )
     chosen = parse_kernel(kernel)
-    # Berthold's gap alone is defined at zero and below.
+    # Only Berthold's gap is defined at zero and below.
     above = -np.inf if chosen.code is KernelCode.BERTHOLD else 0.0
     if not (reference > above and np.isfinite(reference) and (not len(z) or (z[-1] > above and np.isfinite(z[0])))):
         raise UsageError(f"primal_integral: expected positive finite objectives and reference, got {reference}")
@@ -81,7 +81,7 @@ def integrate_envelopes(
     refuse_signed(kernels, envelopes.scale)
     weight.check_horizons(distinct(envelopes.runs["horizon"])[:1])
     over: Callable[..., Floats] = per_run_at_once
-    # Functions of the user's own are here and nowhere else, and give an array of gaps.
+    # User functions exist only in this process, and return an array of gaps.
     if weight.function is not None or any(kernel.code is KernelCode.CUSTOM for kernel in kernels):
         envelopes, over = bring(envelopes), per_run
     return over(_integrate_runs, envelopes, references, kernels=kernels, weight=weight)
@@ -115,7 +115,7 @@ def integrate(
     """Return the score matrix, runs × kernels."""
     weight.check_horizons([float(horizon.min())] if len(horizon) else [])
     out = np.empty((len(first), len(kernels)))
-    # A function is integrated over each horizon by itself, so that no score depends on which other runs are there.
+    # A function is integrated over each horizon separately, so that no score depends on which other runs there are.
     for limit in [None] if weight.function is None else np.unique(horizon).tolist():
         rows = slice(None) if limit is None else np.flatnonzero(horizon == limit)
         runs = [column[rows] for column in (first, count, horizon, reference)]
@@ -159,7 +159,7 @@ def step_gaps(
 ) -> tuple[Floats, Integers]:
     """Return the gaps at the steps of these runs, one run after the other, and where each run begins among them.
 
-    The columns may hold the steps of other runs too (`Envelopes.select` shares them): a kernel never sees those.
+    The columns may contain the steps of other runs too (`Envelopes.select` shares them): the kernel does not get those.
     """
     own, starts = step_places(first, count)
     return kernel(objective[own], np.repeat(reference, count)), starts
@@ -175,8 +175,7 @@ def _integrate_slices(  # type: ignore[no-untyped-def] # pragma: no cover
         most = max(most, count[run])
     pieces, terms = np.empty(most), np.empty(most)
     for run in range(low, high):
-        # Places without a sign need no look at whether they count from the end, and the loops over them are turned into
-        # vector instructions.
+        # Unsigned indices need no check for negative ones, so the compiler vectorises the loops.
         one = np.uint64(1)
         begin, size, limit, reference = np.uint64(first[run]), np.uint64(count[run]), horizon[run], references[run]
         if weight_code == 0 and size > 0:
@@ -196,7 +195,7 @@ def _integrate_slices(  # type: ignore[no-untyped-def] # pragma: no cover
             if code == RAW and (size == 0 or time[begin] > 0.0):
                 out[run, places[k]] = np.nan
                 continue
-            # The kernel is the same for the whole loop, which the compiler turns inside out: one loop per formula.
+            # The kernel is constant in the loop, so the compiler unswitches it: one loop per formula.
             for i in range(size):
                 terms[i] = gap(code, parameter, objective[begin + i], reference, tolerance) * pieces[i]
             if code == RAW:
@@ -208,30 +207,30 @@ def _integrate_slices(  # type: ignore[no-untyped-def] # pragma: no cover
                 and size > 0
                 and gap(code, parameter, objective[begin + size - one], reference, tolerance) == before
             ):
-                # Nothing was ever accepted: the mean of equal numbers, which the sum of the pieces might round.
+                # No candidate was accepted: the mean is exactly `before`, which the sum of the pieces might round.
                 mean = before
-            # The mean of gaps in [-1, before] lies there too; the last bit of the division must not say otherwise.
+            # The mean of gaps in [-1, before] lies in the same range; the last bit of the division must not leave it.
             out[run, places[k]] = min(max(mean, -1.0), before)
 
 
 @compiled(nogil=True)
 def _mean(terms, size, before, before_width, normalizer):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return (before · before_width + Σ terms) / normalizer; exactly `before` where nothing else has any weight."""
+    """Return (before · before_width + Σ terms) / normalizer; exactly `before` if nothing else has any weight."""
     if before_width == normalizer:
         return before
-    # A sum that underflows below zero would leave a negative zero; adding zero makes it the one that is printed.
+    # A sum that underflows below zero would give -0.0; adding zero makes it 0.0.
     return _sum(terms, size, before * before_width) / normalizer + 0.0
 
 
 @compiled(nogil=True)
 def _raw_mean(terms, z, reference, pieces, normalizer):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return the mean raw gap of a run feasible at time 0; infinite where the gap itself overflows."""
+    """Return the mean raw gap of a run feasible at time 0; infinite if the gap itself overflows."""
     size = len(z)
     if gap(RAW, 0.0, z[0], reference, 0.0) == np.inf:
         return np.inf if pieces[0] > 0.0 else np.nan
     mean = _sum(terms, size, 0.0) / normalizer
     if not np.isfinite(mean):
-        # Gaps times seconds overflow where their mean does not.
+        # Gap times seconds may overflow although the mean does not.
         for i in range(size):
             terms[i] = gap(RAW, 0.0, z[i], reference, 0.0) * (pieces[i] / normalizer)
         mean = _sum(terms, size, 0.0)
@@ -240,7 +239,7 @@ def _raw_mean(terms, z, reference, pieces, normalizer):  # type: ignore[no-untyp
 
 @compiled(nogil=True)
 def _sum(terms, size, start):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Return start + Σ terms with Neumaier's compensation, in four lanes that do not wait for each other."""
+    """Return start + Σ terms with Neumaier's compensation, in four independent lanes."""
     s0, s1, s2, s3 = start, 0.0, 0.0, 0.0
     c0, c1, c2, c3 = 0.0, 0.0, 0.0, 0.0
     whole = size // 4 * 4

@@ -1,4 +1,4 @@
-"""Gap kernels: what the gap is at one moment, and the value before the first incumbent.
+"""Gap kernels: the gap at one moment, and the value before the first incumbent.
 
 | name | gap of z against z* | before the first incumbent |
 |---|---|---|
@@ -31,10 +31,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A named gap function; `before` is the gap before the first incumbent, None where no finite one exists (`raw`).
+    """A named gap function; `before` is the gap before the first incumbent, None if no finite one exists (`raw`).
 
-    `parameter` is THETA of `dimacs:THETA`, and `tolerance` how far, relatively, a candidate has to be below THETA·z* to
-    be accepted: 110 against 100 is not, whatever the last bit of 1.1 · 100 says. `function` is that of a user's kernel.
+    `parameter` is THETA of `dimacs:THETA`, which accepts a candidate below THETA·z* by more than the relative
+    `tolerance`: not 110 against 100, whatever the last bit of 1.1 · 100. `function` is that of a user's kernel.
     """
 
     name: str
@@ -45,12 +45,12 @@ class Kernel:
     function: Callable[[Floats, Floats], Floats] | None = None
 
     def __post_init__(self) -> None:
-        # Compiled loops cannot say what is wrong with a code, so none that they do not know gets so far.
+        # Compiled loops cannot report a wrong code, so unknown ones are refused here.
         if self.code not in COMPILED and (self.code != KernelCode.CUSTOM or self.function is None):
             raise UsageError(f"kernel {self.name}: expected a known code or a function, got code {int(self.code)}")
 
     def __call__(self, z: ArrayLike, reference: ArrayLike, /) -> Floats:
-        """Return the gap of objectives against references; z = inf means that there is no incumbent."""
+        """Return the gap of objectives against references; z = inf means no incumbent."""
         if self.function is None:
             before = np.inf if self.before is None else self.before
             return fill_gaps(int(self.code), self.parameter, z, reference, self.tolerance, before)
@@ -84,7 +84,7 @@ def squeezed_gap(z: ArrayLike, reference: ArrayLike, /) -> Floats:
 
 
 def raw_gap(z: ArrayLike, reference: ArrayLike, /) -> Floats:
-    """Return the raw gap (z - z*) / z*; infinite without an incumbent, and where it overflows.
+    """Return the raw gap (z - z*) / z*; infinite without an incumbent, and if it overflows.
 
     >>> raw_gap([10.5, 5.0], 10.0).tolist()
     [0.05, -0.5]
@@ -111,14 +111,14 @@ def register_kernel(
     Parameters
     ----------
     name
-        A name that is not taken: scores of two functions must not stand under one name.
+        A name that is not taken: scores of two functions must not share a name.
     function
         Takes arrays of objectives and references (both positive and finite) and returns the gaps, which must be finite;
         smaller is better.
     before
         The finite gap before the first incumbent, which is also the score of an empty run.
     replace
-        Let it take the place of the kernel that was registered under this name.
+        Replace a kernel that was registered under this name.
 
     >>> ratio = register_kernel("log of the ratio", lambda z, ref: np.log(z / ref), before=5.0)
     >>> ratio(10.0, 10.0).tolist()
@@ -134,7 +134,7 @@ def register_kernel(
 def keep_kernel(
     name: str, function: Callable[[Floats, Floats], Floats], /, *, before: float, replace: bool = False
 ) -> Kernel:
-    """Keep a function under a name for `parse_kernel`, unless another one has it."""
+    """Register a function under a name for `parse_kernel`, unless another one has it."""
     made = Kernel(name, KernelCode.CUSTOM, before + 0.0, function=function)
     if not replace and _registered.get(name, made) != made:
         raise UsageError(
@@ -147,7 +147,7 @@ def keep_kernel(
 
 
 def parse_kernel(name: str | Kernel, /, *, tolerance: float | None = None) -> Kernel:
-    """Find a kernel by its name; with a tolerance of yours where one is given.
+    """Return a kernel by its name, with another tolerance if one is given.
 
     >>> parse_kernel("dimacs:1.1").before.__round__(12)
     0.1
@@ -171,9 +171,9 @@ def parse_kernel(name: str | Kernel, /, *, tolerance: float | None = None) -> Ke
 
 
 def kernel_range(name: str, /) -> tuple[float, float]:
-    """Return the ends between which every gap of a kernel lies, and so every score and every mean of scores.
+    """Return the range of the gaps of a kernel, which is also the range of scores and mean scores.
 
-    They are infinite where the kernel has no bound, and for a function of the user's.
+    An end is infinite if the kernel has no bound; so are both for a user's function.
 
     >>> kernel_range("squeezed"), kernel_range("berthold"), kernel_range("raw")
     ((-1.0, 1.0), (0.0, 1.0), (-1.0, inf))
@@ -186,7 +186,7 @@ def kernel_range(name: str, /) -> tuple[float, float]:
 
 
 def refuse_signed(kernels: Iterable[Kernel], scale: Scale) -> None:
-    """Refuse kernels that need positive objectives on a scale where they may have any sign."""
+    """Refuse kernels that need positive objectives on a scale of any sign."""
     for kernel in kernels:
         if scale.signed and kernel.code is not KernelCode.BERTHOLD:
             raise UsageError(

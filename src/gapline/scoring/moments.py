@@ -1,6 +1,6 @@
-"""Moments at which a curve is looked at: at equal distances on a linear axis of time, or on a logarithmic one.
+"""Moments at which a curve is evaluated: equidistant on a linear or on a logarithmic time axis.
 
-A logarithmic axis has no 0. It begins at the first step of all runs after time 0, and at most four decades before the
+A logarithmic axis has no 0. It begins at the first step of any run after time 0, but at most four decades before the
 end.
 """
 
@@ -10,12 +10,12 @@ from gapline.envelope.build import Envelopes
 from gapline.native.arrays import Floats
 from gapline.scoring.endpoints import first_steps
 
-# Of the end: four decades are enough for any screen, and less than one would be no axis.
+# Shares of the end: four decades are enough for any screen, and less than one would be no axis.
 EARLIEST, LATEST = 1e-4, 0.1
 
 
 def log_start(envelopes: Envelopes, *, relative: bool = False) -> float:
-    """Return where a logarithmic axis of these runs begins, in seconds or as a share of the horizons.
+    """Return the start of a logarithmic axis for these runs, in seconds or as a share of the horizons.
 
     >>> import gapline as gl
     >>> run = {"arm": "a", "instance": "i", "seed": 1, "horizon": 30, "trace": [(0, 14.0), (2, 12.0)]}
@@ -30,7 +30,7 @@ def log_start(envelopes: Envelopes, *, relative: bool = False) -> float:
 
 
 def axis_moments(start: float | None, end: float, count: int) -> Floats:
-    """Return moments at equal distances on the axis, the end left out.
+    """Return equidistant moments on the axis, without the end.
 
     >>> axis_moments(None, 8.0, 4).tolist(), axis_moments(1.0, 16.0, 4).round(9).tolist()
     ([0.0, 2.0, 4.0, 6.0], [1.0, 2.0, 4.0, 8.0])
@@ -41,12 +41,12 @@ def axis_moments(start: float | None, end: float, count: int) -> Floats:
 
 
 def moments_of_both(start: float, end: float, count: int) -> Floats:
-    """Return at most so many moments that serve a linear axis and a logarithmic one: 0, the end, half of them on each.
+    """Return at most `count` moments for a linear and a logarithmic axis: 0, the end, and about half of them on each.
 
     >>> moments_of_both(1.0, 81.0, 9).round(9).tolist()
     [0.0, 1.0, 3.0, 9.0, 20.25, 27.0, 40.5, 60.75, 81.0]
     """
     half = max(1, (count - 1) // 2)
-    # Of runs with other horizons the first step may lie far behind this end.
+    # With several horizons the first step may be far behind this end.
     logarithmic = axis_moments(min(start, LATEST * end), end, half)
     return np.unique(np.concatenate([axis_moments(None, end, half), logarithmic, [end]]))

@@ -20,7 +20,7 @@ from gapline.scoring.run_references import reference_column
 
 @dataclass(frozen=True, slots=True)
 class StatedCheck:
-    """How many printed integrals were computed again, and the run where both differ most."""
+    """The number of recomputed printed integrals, and the run with the largest difference."""
 
     checked: int
     run: RunKey
@@ -37,7 +37,7 @@ class StatedCheck:
 def check_stated_integrals(
     envelopes: Envelopes, snapshot: Snapshot, stated: Mapping[RunKey, tuple[str, float]]
 ) -> StatedCheck | None:
-    """Compute every printed integral again and return the largest difference; None where there is nothing to compare.
+    """Recompute every printed integral and return the largest difference, None if there is nothing to compare.
 
     `stated` gives (kernel, value) per run, the value on gapline's scale (a DIMACS print divided by 100).
     """
@@ -64,14 +64,14 @@ def check_stated_integrals(
 
 
 def resolution_bound(envelopes: Envelopes, references: Floats, *, kernel: str | Kernel = "squeezed") -> Floats:
-    """Return, per run, how much its uniform-weight score can change when each stamp moves by up to its resolution.
+    """Return, per run, how much its uniform-weight score can change if each stamp moves by up to its resolution.
 
-    A run whose stamps may be off by r seconds shows each improvement up to r early or late. Moving a step of height
+    The stamps of a run may show each improvement up to r seconds early or late. Moving a step of height
     |gap_i - gap_{i-1}| by at most r changes the area by at most the height times r, so that
 
         |ΔΛ| ≤ r/Γ · Σ_i |gap(z_i) - gap(z_{i-1})|
 
-    with the gap before the first incumbent as gap(z_0). It holds too for improvements that share a stamp, of which the
+    with the gap before the first incumbent as gap(z_0). It also holds for improvements that share a stamp, of which the
     envelope keeps the best, since the gap only falls. Unit: gap. Runs without a `resolution` get 0, and so do runs
     without a step. The column `resolution` of the runs is in seconds; null means exact.
 
@@ -101,7 +101,7 @@ def _bounds(envelopes: Envelopes, references: Floats, *, kernel: Kernel) -> Floa
     filled = count > 0
     changes[starts[filled]] = np.abs(gaps[starts[filled]] - float(kernel.before or 0.0))
     moved = np.zeros(len(count))
-    # Of each run by itself, so that it does not show which other runs are there; `reduceat` knows no empty ones.
+    # Summed per run, so that the result does not depend on other runs; `reduceat` does not support empty ones.
     if filled.any():
         moved[filled] = np.add.reduceat(changes, starts[filled])
     resolution = runs["resolution"].fill_null(0.0).to_numpy()

@@ -1,4 +1,4 @@
-"""Against what a run is read: the reference of its instance on the scored scale, and the choices printed with it."""
+"""The reference of each run's instance on the scored scale, and the choices printed with the results."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from gapline.references.snapshot import Snapshot
 from gapline.scoring.user_functions import weight_error
 from gapline.text import meant
 
-# Of envelopes that are in use, by snapshot: a report asks for the same references dozens of times.
+# References by snapshot, for envelopes in use: a report asks for the same ones dozens of times.
 _resolved: WeakKeyDictionary[Envelopes, list[tuple[Snapshot, Floats]]] = WeakKeyDictionary()
 
 
@@ -47,20 +47,20 @@ class ReadTable(ResultTable):
 
     @property
     def goals(self) -> tuple[float, ...]:
-        """The raw gaps whose hitting times or attainment are there."""
+        """The raw gaps with hitting times or attainment in the table."""
         return self.reading.goals
 
     @property
     def statistics(self) -> tuple[str, ...]:
-        """The numbers of the user's own per run, by the names of their functions."""
+        """The user-defined numbers per run, by the names of their functions."""
         return self.reading.statistics
 
 
 def reference_column(snapshot: Snapshot, envelopes: Envelopes) -> Floats:
-    """Return the reference of every run, transformed as its objectives were; instances that changed are refused.
+    """Return the reference of every run, transformed as its objectives were; changed instances are refused.
 
-    NaN stands for the runs on instances that nobody solved and of which no value is known: all of them are empty, and
-    an empty run scores the same whatever the reference is.
+    NaN stands for runs on instances that no run solved and that have no known value: these runs are all empty, and an
+    empty run scores the same whatever the reference.
     """
     resolved = _resolved.setdefault(envelopes, [])
     column = next((column for known, column in resolved if known is snapshot), None)
@@ -103,9 +103,9 @@ def build_reading(
     tier_two: Sequence[str] | None = None,
     instance_set: InstanceSet | None = None,
 ) -> Reading:
-    """Put together the choices behind numbers of these envelopes; without a plan the coverage is what is there.
+    """Build the choices behind numbers of these envelopes; without a plan, the coverage counts the existing runs.
 
-    Where tiers and instance set are not given, the tiers that the runs mark and the default of the instance set hold.
+    By default, the tiers are those that the runs record, and the instance set is decided by the default rule.
     """
     runs, chosen = envelopes.runs, parse_weight(weight)
     descriptive = descriptive_arms(runs) if tier_two is None else tuple(tier_two)
@@ -134,7 +134,7 @@ def build_reading(
 
 
 def count_coverage(runs: pl.DataFrame, unreferenced: Sequence[str] = ()) -> Coverage:
-    """Count what is there, where nobody says what was planned."""
+    """Count the existing runs, for a campaign without a plan."""
     ended = count_words(runs, "status", [status.value for status in RunStatus])
     return Coverage(
         runs=runs.height,
@@ -146,12 +146,12 @@ def count_coverage(runs: pl.DataFrame, unreferenced: Sequence[str] = ()) -> Cove
 
 
 def count_unreferenced(runs: pl.DataFrame, unreferenced: Sequence[str]) -> int:
-    """Count the runs on some instances that nobody solved."""
+    """Count the runs on instances without a reference, which no run solved."""
     return int(runs["instance"].is_in(list(unreferenced)).sum()) if unreferenced else 0
 
 
 def simplified_models(runs: pl.DataFrame, exact: Collection[str] = ()) -> dict[str, str]:
-    """Return the arms that solve a simplified model as their runs record it, and which; none of the `exact` ones.
+    """Return the arms whose runs record a simplified model, with the model; arms that are `exact` are left out.
 
     >>> simplified_models(pl.DataFrame({"arm": ["a", "b"], "simplified_model": ["mean travel times", None]}))
     {'a': 'mean travel times'}
@@ -167,9 +167,9 @@ def simplified_models(runs: pl.DataFrame, exact: Collection[str] = ()) -> dict[s
 
 
 def descriptive_arms(runs: pl.DataFrame, named: Sequence[str] = (), *, exact: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the arms of tier 2, which are described and never compared: those named, and those the runs mark.
+    """Return the arms of tier 2, which are described and never compared: those named, and those marked in the runs.
 
-    The runs mark them by their tier, or by the simplified model that they solve where it is not said to be `exact`.
+    The runs mark an arm by its tier, or by the simplified model that it solves unless the arm is `exact`.
 
     >>> runs = pl.DataFrame({"arm": ["a", "b", "c"], "tier": [1, 2, 1]})
     >>> descriptive_arms(runs, ["c"])
@@ -189,6 +189,6 @@ def descriptive_arms(runs: pl.DataFrame, named: Sequence[str] = (), *, exact: Co
 
 
 def _time_unit(runs: pl.DataFrame) -> str:
-    """Return what the horizons count: seconds, unless every run counts evaluations."""
+    """Return the unit of the horizons: seconds, unless every run counts evaluations."""
     counted = "clock" in runs.columns and runs["clock"].drop_nulls().unique().to_list() == ["evaluations"]
     return "evaluations" if counted else "s"

@@ -1,4 +1,4 @@
-"""`score`: every run under every kernel, against one reference, with its companions."""
+"""`score`: every run under every kernel, against one reference, with companions such as the final gap."""
 
 import math
 from collections.abc import Sequence
@@ -31,9 +31,9 @@ DEFAULT_GOALS = (0.01,)
 class Scores(ReadTable):
     """One row per run: key, panel, horizon, one column per kernel, companions and counts, and the choices behind them.
 
-    Columns beside the kernels: `reference` (the value scored against), `final_gap` (raw; null for an empty run),
-    `final_squeezed` (1 for an empty run), `first_time` (null for an empty run), `hit:GOAL` (infinite where never
-    attained), `beaten`, and the counts of `Envelopes.runs`. A `raw` score is null unless the run is feasible at time 0.
+    Other columns: `reference` (the value scored against), `final_gap` (raw; null for an empty run), `final_squeezed`
+    (1 for an empty run), `first_time` (null for an empty run), `hit:GOAL` (infinite if never attained), `beaten`, and
+    the counts of `Envelopes.runs`. A `raw` score is null unless the run is feasible at time 0.
     """
 
     notes: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Scores(ReadTable):
 
     @property
     def rows(self) -> Numbered:
-        """The runs, numbered by their names."""
+        """The row groups of the runs."""
         return rows_of(self.frame, self.known)
 
     @property
@@ -51,7 +51,7 @@ class Scores(ReadTable):
 
     @property
     def beaten(self) -> str | None:
-        """How many runs beat their reference, in words; None where none does."""
+        """How many runs beat their reference, as text; None if none does."""
         return _beaten_words(self.frame["beaten"])
 
     def caption(self) -> str:
@@ -59,9 +59,9 @@ class Scores(ReadTable):
         return self.reading.line()
 
     def why_unranked(self, kernel: str) -> str | None:
-        """Return why the arms are not ranked or tested under a kernel, None where they are.
+        """Return why the arms are not ranked or tested under a kernel, None if they are.
 
-        Where runs of ranked arms beat their reference, Berthold's gap counts that as a loss.
+        If runs of ranked arms beat their reference, Berthold's gap counts that as a loss.
         """
         if parse_kernel(kernel).code is not KernelCode.BERTHOLD:
             return None
@@ -101,16 +101,17 @@ def score(
     ----------
     snapshot
         A positive reference for every instance: a snapshot, values by instance, or a file of them (`refs.csv`); all
-        that lack one are listed before anything is scored.
+        instances without one are listed before anything is scored.
     kernels, weight
         By name, one kernel or several; see `gapline.scoring.kernels` and `gapline.native.time_weights`. A weight may
         be a function of time.
     goals
-        Raw gaps whose hitting times are wanted, one or several.
+        Raw gaps for which hitting times are computed, one or several.
     tolerance
-        Relative difference that is none: to beat a reference, to attain a goal, to pass THETA of `dimacs:THETA`.
+        Relative differences up to this are ignored: when beating a reference, attaining a goal, or passing THETA of
+        `dimacs:THETA`.
     policy
-        How the reference came about; derived from the snapshot's dates where not given.
+        How the reference came about; by default derived from the snapshot's dates.
 
     The third run of the paper's worked example, which ends below its reference:
 
@@ -141,7 +142,7 @@ def score_grid(
 ) -> tuple[Scores, ...]:
     """Score the same envelopes under several snapshots × weights: one `Scores` each, snapshots first, never pooled.
 
-    `statistics` are numbers of the user's own per run, which `open_study` has loaded: a column each.
+    `statistics` are user-defined numbers per run, which `open_study` has loaded: a column each.
     """
     expect(envelopes, Envelopes, "score")
     against = [as_snapshot(snapshot) for snapshot in several(snapshots)]
@@ -157,7 +158,7 @@ def score_grid(
         if not (math.isfinite(goal) and goal > -1):
             raise UsageError(f"goal: expected a raw gap above -1, such as 0.01, got {goal}")
     labels = policies or [None] * len(against)
-    # Two snapshots may disagree on an instance about which the runs say nothing.
+    # Two snapshots may disagree on an instance even if the runs state no digest of it.
     refuse_changed_instances(against, envelopes.runs)
     rewritten = rewritten_instances(against, envelopes.runs)
     readings = []
@@ -197,7 +198,7 @@ def _companions(envelopes: Envelopes, references: Floats, goals: tuple[float, ..
 
 
 def _nullable(values: Floats) -> pl.Series:
-    """Return a column in which null stands for NaN."""
+    """Return a column with null instead of NaN."""
     return pl.Series(values, dtype=pl.Float64).fill_nan(None)
 
 
@@ -213,7 +214,7 @@ def _score_table(
 
 
 def _resolution_notes(envelopes: Envelopes, references: Floats, kernels: list[Kernel]) -> list[str]:
-    """Say how far coarse stamps may have moved the uniform scores."""
+    """Return a note on how far coarse stamps may have moved the uniform scores."""
     bounded = [kernel for kernel in kernels if kernel.before is not None]
     runs = envelopes.runs
     if "resolution" not in runs.columns or not (runs["resolution"].fill_null(0.0) > 0).any() or not bounded:
@@ -227,7 +228,7 @@ def _resolution_notes(envelopes: Envelopes, references: Floats, kernels: list[Ke
 
 
 def _weight_notes(name: str, error: float | None, kernels: list[Kernel]) -> list[str]:
-    """Say how far a weight that was integrated numerically may have moved the scores."""
+    """Return a note on how far a numerically integrated weight may have moved the scores."""
     if error is None:
         return []
     off = [(kernel.name, score_error(kernel, error)) for kernel in kernels]
@@ -246,7 +247,7 @@ def _null_notes(statistics: Sequence[pl.Series]) -> list[str]:
 
 
 def _unreferenced_notes(label: ReferenceLabel, runs: int) -> list[str]:
-    """Name the instances that nobody solved and that have no value: no reference, and the worst score for all."""
+    """Return a note on instances without a reference, which no run solved and which score the worst value."""
     if not label.unreferenced:
         return []
     named, one = listing(label.unreferenced), len(label.unreferenced) == 1

@@ -1,4 +1,4 @@
-"""Kernels, statistics and time weights that are functions of the user, `python:MODULE:FUNCTION`."""
+"""Kernels, statistics and time weights that are user functions, `python:MODULE:FUNCTION`."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -21,7 +21,7 @@ _statistics: dict[str, Callable[..., Any]] = {}
 
 
 def load_kernel(name: str, /, *, folder: Path | None = None) -> Kernel:
-    """Load a kernel; from then on its name is one as any other."""
+    """Load a kernel; afterwards its name can be used like any other."""
     function = load_code(name, folder=folder).function
     before = getattr(function, "before", None)
     if isinstance(before, bool) or not isinstance(before, int | float) or not math.isfinite(before):
@@ -39,7 +39,7 @@ def load_statistic(name: str, /, *, folder: Path | None = None) -> None:
 
 
 def run_statistic(name: str, envelopes: Envelopes, references: Floats, /) -> pl.Series:
-    """Return the statistic of every run, null where it has none."""
+    """Return the statistic of every run, null if it has none."""
     function = _statistics.get(name)
     if function is None:
         raise UsageError(
@@ -47,7 +47,7 @@ def run_statistic(name: str, envelopes: Envelopes, references: Floats, /) -> pl.
             hint="mean, median, quantile:Q and trimmed:SHARE say how runs are put together; these are of one run",
         )
     values: list[float | None] = []
-    # The function is here, and so have to be the steps.
+    # The function runs in this process, so the steps have to be here too.
     envelopes = bring(envelopes)
     rows = envelopes.runs.select(*RUN_KEY, "horizon").iter_rows()
     for row, (arm, instance, seed, horizon) in enumerate(rows):
@@ -73,10 +73,10 @@ def function_weight(function: Callable[[float], float], /, *, name: str | None =
     Parameters
     ----------
     function
-        Takes a time in seconds, returns a finite number of 0 or more: checked wherever it is asked. It is integrated
-        over each horizon by adaptive quadrature; what the scores may be off is printed with them.
+        Takes a time in seconds and returns a finite number of 0 or more, which is checked at every call. It is
+        integrated over each horizon by adaptive quadrature; the error of the scores is printed with them.
     name
-        What outputs call it; its own name with part of the digest of its source where not given.
+        Its name in outputs; by default the function's name with part of the digest of its source.
 
     >>> import gapline as gl
     >>> weight = gl.function_weight(lambda t: 2.0 if t < 5 else 1.0, name="early shift")
@@ -94,12 +94,12 @@ def load_weight(name: str, /, *, folder: Path | None = None) -> TimeWeight:
 
 
 def as_weight(weight: Weight, /) -> TimeWeight:
-    """Return a weight that is given by its name, as it is, or as a function."""
+    """Return a weight given by its name, as an object, or as a function."""
     return parse_weight(weight) if isinstance(weight, str | TimeWeight) else function_weight(weight)
 
 
 def weight_error(weight: TimeWeight, horizons: Iterable[float], /) -> float | None:
-    """Return by how much the integral of a weight may be off, as a share of the whole; None where it is exact."""
+    """Return the error bound of the integral of a weight, as a share of the whole; None if it is exact."""
     if weight.function is None:
         return None
     found = [cached_quadrature(weight.function, float(horizon), weight.name) for horizon in set(horizons)]
@@ -107,7 +107,7 @@ def weight_error(weight: TimeWeight, horizons: Iterable[float], /) -> float | No
 
 
 def score_error(kernel: Kernel, error: float, /) -> float | None:
-    """Return by how much a score may be off under a weight with this error; None where the gaps have no known range.
+    """Return the error bound of a score under a weight with this error; None if the gaps have no known range.
 
     Gaps lie between -1 and the value before the first incumbent; Berthold's fall to 0 and may rise again to 1.
     """

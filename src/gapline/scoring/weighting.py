@@ -1,4 +1,4 @@
-"""How much each run counts in a mean: panel-, instance- or run-equal."""
+"""The weight of each run in a mean: panel-, instance- or run-equal."""
 
 from enum import StrEnum
 
@@ -12,7 +12,7 @@ from gapline.text import meant
 
 
 class Weighting(StrEnum):
-    """Which units count alike in a mean."""
+    """The units that count equally in a mean."""
 
     PANEL = "panel"
     INSTANCE = "instance"
@@ -20,7 +20,7 @@ class Weighting(StrEnum):
 
 
 def parse_weighting(name: str | Weighting, /) -> Weighting:
-    """Find a weighting rule by its name."""
+    """Return a weighting rule by its name."""
     if name in list(Weighting):
         return Weighting(name)
     hint = meant(name, list(Weighting))
@@ -28,9 +28,9 @@ def parse_weighting(name: str | Weighting, /) -> Weighting:
 
 
 def share_steps(values: Floats, weights: Floats, *, start: float | None = None) -> tuple[Floats, Floats]:
-    """Return where the share of weight at or below x rises, and the share from there on; at `start` it is there anyway.
+    """Return the values at which the cumulated share of weight rises, and the share from there on.
 
-    An infinite value is never reached; its weight still counts.
+    An infinite value is never reached; its weight still counts. With `start`, the steps begin there.
 
     >>> x, share = share_steps(np.array([2.0, np.inf, 2.0]), np.array([0.25, 0.5, 0.25]), start=0.0)
     >>> x.tolist(), share.tolist()
@@ -41,11 +41,11 @@ def share_steps(values: Floats, weights: Floats, *, start: float | None = None) 
     if len(weights) and bool(np.all(weights == weights[0])):
         x = np.sort(x)
     else:
-        # By weight among equal values: the sum is the same whatever the order of the runs.
+        # By weight among equal values, so that the sum does not depend on the order of the runs.
         order = np.lexsort((weights, x))
         x, weights = x[order], weights[order]
     share = np.minimum(np.cumsum(weights), 1.0)
-    # Of equal values the last one has the whole step.
+    # The last of equal values has the whole step.
     last = np.append(x[1:] != x[:-1], True)[: len(x)]
     x, share = x[last], share[last]
     if start is not None and (not len(x) or x[0] > start):
@@ -62,8 +62,8 @@ def run_weights(
 ) -> Floats:
     """Return a weight per run; the weights of each group of `by` sum to one.
 
-    Panel-equal is the paper's equation 6: 1 / (panels · instances of the panel · runs on the instance). Where only the
-    runs `among` count, the others weigh nothing.
+    Panel-equal is the paper's equation 6: 1 / (panels · instances of the panel · runs on the instance). With `among`,
+    only the marked runs count, and the others have weight 0.
 
     >>> runs = pl.DataFrame({"arm": ["a"] * 3, "panel": ["p", "p", "q"], "instance": ["i", "i", "j"]})
     >>> run_weights(runs, by=["arm"], weighting="panel").tolist()
@@ -71,7 +71,7 @@ def run_weights(
     """
     rule = parse_weighting(weighting)
     rows = runs if isinstance(runs, Numbered) else Numbered(runs)
-    # Counted and weighed once per group, panel and instance, of which there are few.
+    # Counted and weighted once per group, panel and instance, of which there are few.
     unit, panel, group = (rows.by(*by, *more) for more in (("panel", "instance"), ("panel",), ()))
     runs_of_unit = np.bincount(unit.row if among is None else unit.row[among], minlength=unit.size)
     some = unit.first_row

@@ -1,1 +1,1 @@
-"""Means of scores with their uncertainty: intervals, contrasts, rankings, power."""
+"""Mean scores with their uncertainty: intervals, contrasts, rankings, power."""

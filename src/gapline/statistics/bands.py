@@ -27,9 +27,9 @@ from gapline.statistics.student import panel_centred, stratified_moments, studen
 
 
 def curves_of_groups(total: CurveSum, run_ends: Integers, step_ends: Integers, moments: Floats) -> Floats:
-    """Return, groups × moments, the mean of each group of runs alone, to the bit as in a curve of its own.
+    """Return, groups × moments, the mean of each group of runs, equal to the bit to the group's own curve.
 
-    `run_ends` and `step_ends` say behind which run and which step of the sum a group ends; groups follow each other.
+    `run_ends` and `step_ends` are the ends of each group among the runs and steps; groups are consecutive.
 
     >>> total = CurveSum(1.0, np.ones(2), np.array([1.0, 3.0]), np.array([-0.5, -0.25]), 4.0)
     >>> curves_of_groups(total, np.array([1, 2]), np.array([1, 2]), np.array([0.0, 2.0, 4.0])).tolist()
@@ -43,7 +43,7 @@ def curves_of_groups(total: CurveSum, run_ends: Integers, step_ends: Integers, m
             alone = replace(total, weights=weights, time=time, delta=delta)
             out[group] = evaluate_steps(*alone.curve(), moments)
             continue
-        # No compiled pass: groups are short, and there are many of them.
+        # Not compiled: there are many groups, and they are short.
         order, weight = np.argsort(time, kind="stable"), math.fsum(weights)
         times, values = np.empty((2, len(order) + 1))
         size = cumulate_arrays(time[order], delta[order], total.before * weight, times, values)
@@ -51,7 +51,7 @@ def curves_of_groups(total: CurveSum, run_ends: Integers, step_ends: Integers, m
     return out
 
 
-# What is left of the spread of instances that are all alike.
+# Rounding leaves up to this much spread among equal instances.
 _ROUNDING = 1e-12
 
 
@@ -75,14 +75,14 @@ def curve_bands(
 ) -> pl.DataFrame:
     """Return a band of the mean curve, or of the attainment curve of `goal`, at up to `points` moments.
 
-    Half of these lie at equal distances, half at equal ratios from the first step on, where curves fall: on either axis
-    of time a band follows its curve.
+    Half of these are equidistant, half have equal ratios from the first step on, where curves fall: the band follows
+    its curve on a linear and on a logarithmic axis.
 
-    Columns: the groups, time, value (the exact curve there), low, high, and where `simultaneous` is asked for joint_low
-    and joint_high. The band says what other instances of the same panels might have given: the pointwise one at each
-    time by itself, the joint one at all times together. It is drawn by Student's t over instances (guarded against
-    skewness, but under the method `t`), by the percentile bootstrap under that method alone. A panel with one instance
-    leaves nothing to judge by: the ends are null. So they are where all instances of each panel have the same curve.
+    Columns: the groups, time, value (the exact curve there), low, high, and with `simultaneous` also joint_low and
+    joint_high. The band shows what other instances of the same panels might have given: the pointwise one at each time
+    separately, the joint one at all times together. It uses Student's t over instances (guarded against skewness unless
+    the method is `t`), or the percentile bootstrap if that is the method. If a panel has one instance, or all instances
+    of each panel have the same curve, there is no spread to estimate: the ends are null.
     """
     expect(envelopes, Envelopes, "curve_bands")
     snapshot = as_snapshot(snapshot)
@@ -92,16 +92,16 @@ def curve_bands(
     rule = parse_weighting(weighting)
     references = reference_column(snapshot, envelopes)
     frames = []
-    # Of all runs, so that groups with one horizon have the same moments.
+    # From all runs, so that groups with one horizon have the same moments.
     start = log_start(envelopes, relative=relative)
     for key, rows in group_rows(envelopes.runs, groups):
         part, part_references = envelopes.select(rows.tolist()), references[rows]
-        # Past the shortest of several horizons a mean over all runs would be a guess, so that is refused.
+        # Several horizons are refused: beyond the shortest one, a mean over all runs would be a guess.
         grid = moments_of_both(start, common_horizon(part.runs, relative=relative), points)
         curves, shares, strata = _instance_curves(
             part, part_references, grid, parse_kernel(kernel, tolerance=tolerance), goal, relative, rule
         )
-        # Ends beyond what a gap or a share can be say nothing: no instance can lie there.
+        # A band cannot extend beyond the range of a gap or a share.
         least, most = (0.0, 1.0) if goal is not None else kernel_range(parse_kernel(kernel).name)
         pull = None if single_instance_panels(strata).size else _pull(curves, shares, strata, rule)
         if pull is not None and np.abs(pull).max() <= _ROUNDING:
@@ -123,13 +123,13 @@ def curve_bands(
 
 
 def drawn_bands(bands: pl.DataFrame) -> pl.DataFrame | None:
-    """Return the bands that exist; None where every group has a panel with one instance."""
+    """Return the bands that exist, None if every group has a panel with one instance."""
     kept = bands.drop_nulls("low")
     return kept if kept.height else None
 
 
 def band_method(method: str | Method) -> Method:
-    """Return by which method a band is drawn where this one was asked for."""
+    """Return the method that draws a band if this one was requested."""
     chosen = parse_method(method)
     return chosen if chosen in (Method.T, Method.PERCENTILE) else DEFAULT_METHOD
 
@@ -144,7 +144,7 @@ def _band(
     draws: int,
     seed: int,
 ) -> tuple[Floats, Floats]:
-    """Return the two ends at every time; no pull, no numbers."""
+    """Return the two ends at every time; NaN without a pull."""
     if pull is None:
         nothing = np.full(curves.shape[1], np.nan)
         return nothing, nothing
@@ -160,7 +160,7 @@ def _band(
 
 
 def _pull(curves: Floats, shares: Floats, strata: Integers, rule: Weighting) -> Floats:
-    """Return, instances × times, how far each instance draws the mean curve from that of its panel."""
+    """Return, instances × times, how far each instance pulls the mean curve from that of its panel."""
     # A mean of runs is a ratio, so an instance is centred on the mean curve first.
     centred = curves - shares @ curves if rule is Weighting.RUN else panel_centred(curves, strata)
     return panel_centred(shares[:, None] * centred, strata)
@@ -180,7 +180,7 @@ def _instance_curves(
     weights = run_weights(runs, by=[], weighting=weighting)
     panels = {name: number for number, name in enumerate(sorted(runs["panel"].unique()))}
     groups = group_rows(runs, ["panel", "instance"])
-    # All runs in one pass, those of an instance side by side; each instance then takes its own part of what came out.
+    # All runs in one pass, those of an instance next to each other; each instance then takes its part of the result.
     placed = np.concatenate([rows for _, rows in groups]) if groups else np.empty(0, np.int64)
     part = envelopes.select(placed.tolist())
     sizes = np.array([len(rows) for _, rows in groups], np.int64)
@@ -198,7 +198,7 @@ def _instance_curves(
 
 
 def _shares_by(hits: Floats, sizes: Integers, grid: Floats) -> Floats:
-    """Return, instances × times, the share of the runs of each instance, which follow each other, that are there."""
+    """Return, instances × times, the share of an instance's runs that have attained the goal; runs are in order."""
     wide = len(grid) + 1
     place = np.repeat(np.arange(len(sizes)), sizes) * wide + np.searchsorted(grid, hits, side="left")
     there = np.cumsum(np.bincount(place, minlength=len(sizes) * wide).reshape(-1, wide)[:, :-1], axis=1)
@@ -206,7 +206,7 @@ def _shares_by(hits: Floats, sizes: Integers, grid: Floats) -> Floats:
 
 
 def _sums(values: Floats, sizes: Integers) -> Floats:
-    """Return the sum of each group of values that follow each other; groups of one size are summed together."""
+    """Return the sums of consecutive groups of values; groups of equal size are summed together."""
     first, out = np.cumsum(sizes) - sizes, np.empty(len(sizes))
     for size in np.unique(sizes):
         alike = sizes == size

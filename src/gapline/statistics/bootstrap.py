@@ -1,7 +1,7 @@
-"""Pooled means and paired differences with what can be said of them: instances with their seeds, inside their panels.
+"""Pooled means and paired differences with their uncertainty over instances, with their seeds, inside their panels.
 
-Where a method draws, all arms see the same draws, so a difference of two arms is paired by instance. The draws come
-from integers of PCG64 alone: the same seed gives the same draws on every machine.
+All arms share the same draws, so a difference of two arms is paired by instance. The draws use only integers of
+PCG64: the same seed gives the same draws on every machine.
 """
 
 import math
@@ -31,20 +31,20 @@ NO_INSTANCE = "no instance that all of these arms ran"
 
 
 class Bootstrap(Shown):
-    """Pooled means and paired differences of the arms of one reading; draws are made once, where a method needs them.
+    """Pooled means and paired differences of the arms of one reading; draws are made once, if a method needs them.
 
     Parameters
     ----------
     scores
         Per-run scores against one reference.
     kernel
-        The kernel to average; the first of the scores where not given.
+        The kernel to average; by default the first of the scores.
     weighting
         `panel`, `instance` or `run`.
     draws, seed
-        How many draws, and the seed of the generator.
+        The number of draws, and the seed of the generator.
 
-    An arm that lacks instances is drawn over those it has, and a difference over those that both arms have.
+    An arm that lacks instances is drawn over those it has, a difference over those that both arms have.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": i, "seed": 1, "horizon": 10, "trace": [(t, 30.0)]}
@@ -81,17 +81,17 @@ class Bootstrap(Shown):
         self._drawn: dict[bytes, Floats] = {}
 
     def to_polars(self) -> pl.DataFrame:
-        """Return the pooled mean of every arm; `arm_intervals` and `contrasts` judge them."""
+        """Return the pooled mean of every arm; for intervals and tests see `arm_intervals` and `contrasts`."""
         arms = list(self.cells.arms)
         return pl.DataFrame({"arm": arms, "mean": [finite_or_none(self.mean(arm).value) for arm in arms]})
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a description in one line."""
         return f"{self.draws:,} draws of the instances, seed {self.seed}, of mean {self.reading.line()}"
 
     @property
     def compared(self) -> tuple[str, ...]:
-        """The arms that ran the same instances: the others are shown, never ranked."""
+        """The arms that ran the same instances; the others are shown, but not ranked."""
         return tuple(arm for arm in self.cells.arms if self.reading.instance_set.ranked(arm))
 
     def mean(self, arm: str, /) -> Estimate:
@@ -102,7 +102,7 @@ class Bootstrap(Shown):
     def difference(self, a: str, b: str, /, *, among: Bools | None = None) -> Estimate:
         """Return the pooled mean of `a` minus that of `b`, over the instances both have; negative: `a` is better.
 
-        `among` marks the instances to look at, all where not given.
+        `among` marks the instances to use; by default all.
         """
         one, other = self.cells.arm_number(a), self.cells.arm_number(b)
         both = (self.counts[one] > 0) & (self.counts[other] > 0)
@@ -113,7 +113,7 @@ class Bootstrap(Shown):
         return self.difference(a, b, among=self.cells.panel == self.cells.panels.index(panel))
 
     def replicates(self) -> Floats:
-        """Return draws × arms, paired; every arm has to have every instance."""
+        """Return draws × arms, paired; every arm needs every instance."""
         if not bool(np.all(self.counts > 0)):
             raise MixedScoresError(
                 "bootstrap: expected every arm on every instance, got some missing",
@@ -122,7 +122,7 @@ class Bootstrap(Shown):
         return self.draws_on(np.ones(len(self.cells.units), np.bool_))
 
     def draws_on(self, chosen: Bools) -> Floats:
-        """Return draws × arms: the pooled mean over draws of the chosen instances, which an arm has to have."""
+        """Return draws × arms: the pooled mean over draws of the chosen instances; an arm needs all of them."""
         key = chosen.tobytes()
         if key not in self._drawn:
             self._drawn[key] = self._draw(chosen)
@@ -131,9 +131,9 @@ class Bootstrap(Shown):
     def _draw(self, chosen: Bools) -> Floats:
         by_run = self.weighting is Weighting.RUN
         if self._sums is None:
-            # An arm that lacks an instance is never asked for over it: any number may stand there.
+            # Never used for an instance that the arm lacks: any number will do.
             means = np.where(self.counts > 0, self.means, 0.0)
-            # Instances with other numbers of runs change the total weight of a draw.
+            # With different numbers of runs per instance, the total weight of a draw varies.
             values = np.concatenate([self.counts * means, self.counts]) if by_run else means
             self._sums = DrawnSums(self.cells.panel, np.ascontiguousarray(values.T), draws=self.draws, seed=self.seed)
         size = np.bincount(self.cells.panel, weights=chosen, minlength=len(self.cells.panels))
@@ -175,7 +175,7 @@ class Bootstrap(Shown):
         )
 
     def _pull(self, weights: Floats, means: Floats, pooled: Floats, strata: Integers) -> Floats:
-        """Return, rows × units, w_i · (x_i - mean of its panel): how far each instance draws the pooled mean."""
+        """Return, rows × units, w_i · (x_i - mean of its panel): how far each instance pulls the pooled mean."""
         # A mean of runs is a ratio: an instance pulls numerator and denominator, so it is centred on the mean first.
         by_run = self.weighting is Weighting.RUN
         centred = means - pooled[:, None] if by_run else panel_centred(means.T, strata).T
@@ -184,7 +184,7 @@ class Bootstrap(Shown):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class JudgedTable(ReadTable):
-    """A table with intervals or p-values, and how they were found."""
+    """A table with intervals or p-values, and the method that computed them."""
 
     level: float
     draws: int
@@ -193,13 +193,13 @@ class JudgedTable(ReadTable):
 
     @property
     def how(self) -> str:
-        """How they were found, in words."""
+        """The method, as text."""
         return method_words(self.method, self.draws, self.seed)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ArmIntervals(JudgedTable):
-    """One row per arm: instances, mean, low, high, and the reason where there is no interval."""
+    """One row per arm: instances, mean, low, high, and the reason if there is no interval."""
 
     def caption(self) -> str:
         """Return the choices behind the numbers, in one line."""

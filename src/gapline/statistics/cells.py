@@ -1,7 +1,7 @@
-"""Runs as cells: which arm and which instance each run belongs to, and means over seeds, instances and panels.
+"""Runs as cells: the arm and the instance of each run, and means over seeds, instances and panels.
 
-Every comparison goes the same way: seeds of an instance first, then instances, then panels (the paper's equation 6).
-Inside these arrays NaN stands for a cell without runs; it never reaches a table.
+Every comparison averages the seeds of an instance first, then instances, then panels (the paper's equation 6). In
+these arrays NaN stands for a cell without runs; it never reaches a table.
 """
 
 import math
@@ -21,7 +21,7 @@ from gapline.text import meant
 
 Pair = tuple[str, str]
 
-# Two means nearer than this are a tie.
+# Two means that differ by less than this are tied.
 TIE = 1e-12
 
 
@@ -41,21 +41,21 @@ class CellIndex:
         return self._bins(None if where is None else where.astype(np.float64))
 
     def instance_means(self, values: Floats, where: Bools | None = None) -> Floats:
-        """Return, arms × units, the mean over seeds (of the runs marked by `where`); NaN where there is none."""
+        """Return, arms × units, the mean over seeds (of the runs marked by `where`); NaN without runs."""
         if where is not None:
             values = np.where(where, values, 0.0)
         total, count = self._bins(values), self.counts(where)
         return _ratio(total, count, blank=np.nan)
 
     def panel_means(self, means: Floats) -> Floats:
-        """Return, arms × panels, the mean over the instances of each panel that have a value; NaN where none has."""
+        """Return, arms × panels, the mean over the instances of each panel that have a value; NaN if none has."""
         member = self.panel[:, None] == np.arange(len(self.panels))[None, :]
         known = ~np.isnan(means)
         total, count = np.where(known, means, 0.0) @ member, known @ member.astype(np.float64)
         return _ratio(total, count, blank=np.nan)
 
     def unit_weights(self, weighting: str | Weighting, counts: Floats) -> Floats:
-        """Return, arms × units, how much an instance counts in the mean of an arm; rows sum to one."""
+        """Return, arms × units, the weight of an instance in the mean of an arm; rows sum to one."""
         rule = parse_weighting(weighting)
         present = counts > 0
         if rule is Weighting.RUN:
@@ -66,7 +66,7 @@ class CellIndex:
             member = (self.panel[:, None] == np.arange(len(self.panels))[None, :]).astype(np.float64)
             instances = (present @ member)[:, self.panel]
             raw = np.divide(1.0, instances, out=np.zeros(counts.shape), where=present)
-        # Rows sum to one over what the arm has: a missing instance shifts weight to the others, and a note says so.
+        # Rows sum to one over the instances of the arm: those missing shift weight to the others, which a note reports.
         total = np.array([[math.fsum(row)] for row in raw]).reshape(-1, 1)
         return _ratio(raw, np.broadcast_to(total, raw.shape), blank=0.0)
 
@@ -81,7 +81,7 @@ class CellIndex:
         return np.where(known.any(axis=1), pooled, np.nan)
 
     def arm_number(self, name: str) -> int:
-        """Return the number of an arm, or say which name was meant."""
+        """Return the number of an arm; the error for an unknown name suggests a similar one."""
         if name not in self.arms:
             raise UsageError(f"arm {name!r}: matches no run", hint=meant(name, self.arms, show=True))
         return self.arms.index(name)
@@ -101,7 +101,7 @@ def build_cells(runs: pl.DataFrame) -> CellIndex:
     (('a', 'b'), [[1.5], [3.0]])
     """
     arms = runs["arm"].unique().sort()
-    # A unit is an instance of a panel: two panels may hold instances of one name.
+    # A unit is an instance of a panel: two panels may have instances of the same name.
     units = runs.select("panel", "instance").unique().sort("panel", "instance")
     panels = units["panel"].unique().sort()
     numbered = units.with_row_index("_unit")
@@ -119,7 +119,7 @@ def build_cells(runs: pl.DataFrame) -> CellIndex:
 
 
 def score_column(scores: Scores, kernel: str | None) -> tuple[str, Floats]:
-    """Return the kernel to average (the first where none is named) and its score of every run; a gap is refused."""
+    """Return the kernel to average (by default the first) and its score of every run; missing scores are refused."""
     name = kernel or scores.kernels[0]
     if name not in scores.kernels:
         raise UsageError(f"kernel: expected one of the scores ({', '.join(scores.kernels)}), got {name!r}")
@@ -155,12 +155,12 @@ def no_variation_reason(instances: int) -> str:
 
 
 def single_instance_panels(strata: Integers) -> Integers:
-    """Return the numbers of the panels with one instance: what others of such a panel would give cannot be seen."""
+    """Return the numbers of the panels with one instance, whose spread cannot be estimated."""
     return np.flatnonzero(np.bincount(strata) == 1)
 
 
 def why_no_spread(panels: Sequence[str], strata: Integers) -> str | None:
-    """Name the panels with one instance, which leave nothing to judge by; None where every panel has more.
+    """Name the panels with one instance, whose spread cannot be estimated; None if every panel has more.
 
     >>> why_no_spread(["p", "q"], np.array([0, 1, 1]))
     'p has one instance: the spread of such a panel cannot be seen'
@@ -187,7 +187,7 @@ def _ratio(total: Floats, count: Floats, *, blank: float) -> Floats:
 
 
 def sign(difference: Floats) -> NDArray[np.int8]:
-    """Return -1, 0 or 1 for each difference; below the tie tolerance, and where nothing can be compared, 0.
+    """Return -1, 0 or 1 for each difference; 0 if it is below the tie tolerance or NaN.
 
     >>> sign(np.array([-1.0, 1e-13, np.nan, 2.0])).tolist()
     [-1, 0, 0, 1]
@@ -197,5 +197,5 @@ def sign(difference: Floats) -> NDArray[np.int8]:
 
 
 def finite_or_none(value: float) -> float | None:
-    """Return a float for a table: None where the quantity does not exist or overflows."""
+    """Return a float for a table, None if the quantity does not exist or overflows."""
     return float(value) if np.isfinite(value) else None

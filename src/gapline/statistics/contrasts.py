@@ -1,4 +1,4 @@
-"""Paired contrasts: signed differences in score units, with intervals, p-values and Holm over the declared ones."""
+"""Paired contrasts: signed differences in score units, with intervals, p-values and Holm for declared contrasts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,11 +25,11 @@ FEW = 6
 class Contrasts(JudgedTable):
     """One row per pair of arms.
 
-    `difference` is the mean of `a` minus that of `b`: negative, `a` is better. `p_holm` exists for declared contrasts
-    alone; the others are exploratory. `p_smallest` is the least p that the method can give with these instances, null
-    where there is no such bound. `wins` counts instances on which `a` has the smaller mean. `each_level` is the level
-    at which each declared interval is read so that all hold together, None where that was not asked for. `why_unranked`
-    says why the kernel tests nothing, None where it does.
+    `difference` is the mean of `a` minus that of `b`: if negative, `a` is better. `p_holm` exists only for declared
+    contrasts; the others are exploratory. `p_smallest` is the smallest p that the method can give with these instances,
+    null if there is no such bound. `wins` counts instances on which `a` has the smaller mean. `each_level` is the level
+    of each declared interval at which all of them hold together, None if that was not requested. `why_unranked` says
+    why the kernel allows no tests, None if it does.
     """
 
     each_level: float | None = None
@@ -50,7 +50,7 @@ class Contrasts(JudgedTable):
         return f", simultaneous for the declared contrasts (each at {self.each_level:.2%})"
 
     def notes(self) -> list[str]:
-        """Return why there are no p-values, or what a reader of them has to know, each once."""
+        """Return why there are no p-values, or caveats about them, each once."""
         if self.why_unranked is not None:
             return [self.why_unranked]
         rows = self.frame.select("instances", "p", "p_smallest").iter_rows()
@@ -59,7 +59,7 @@ class Contrasts(JudgedTable):
 
 
 def few_notes(instances: int, p: float | None, smallest: float | None, method: str) -> list[str]:
-    """Say where a p-value is the smallest that its instances can give, and what it assumes where these are few.
+    """Return notes on a p-value that is the smallest possible, and on its assumptions if there are few instances.
 
     >>> few_notes(6, 0.03125, 0.03125, "sign-flip")
     ['p = 0.031, the smallest that 6 instances can give']
@@ -92,14 +92,14 @@ def contrasts(
     Parameters
     ----------
     scores
-        Per-run scores, or a `Bootstrap` of them with draws, seed or weighting of your own.
+        Per-run scores, or a `Bootstrap` of them with your choice of draws, seed and weighting.
     declared
         The pairs named before the data were seen; only these are adjusted (Holm).
     exploratory
-        Further pairs, marked as such; all remaining pairs of the arms that ran the same instances where not given. An
-        arm of tier 2 is descriptive: a contrast that names one is refused.
+        Further pairs, marked as such; by default all remaining pairs of the arms that ran the same instances. An arm of
+        tier 2 is descriptive: a contrast that names one is refused.
     method, level
-        How intervals and p-values are found (`gapline.statistics.estimate.Method`), and the level of the intervals.
+        The method of intervals and p-values (`gapline.statistics.estimate.Method`), and the level of the intervals.
     simultaneous
         Widen the intervals of the declared contrasts so that all of them hold together at the level.
     """
@@ -123,7 +123,7 @@ def contrasts(
         _row(boot, (a, b), estimate, declared=known, method=method, level=(each or level) if known else level)
         for (a, b, known), estimate in zip(pairs, estimates, strict=True)
     ]
-    # Holm's family are the declared contrasts alone: pairs that were looked at afterwards would only loosen it.
+    # Only declared contrasts form Holm's family: exploratory pairs would only loosen it.
     adjusted = [row for row in rows if row["declared"] and row["p"] is not None]
     for row, p in zip(adjusted, holm([row["p"] for row in adjusted]), strict=True):
         row["p_holm"] = float(p)
@@ -150,7 +150,7 @@ def holm(p_values: ArrayLike, /) -> Floats:
 def _joint_level(
     boot: Bootstrap, pairs: Sequence[tuple[str, str, bool]], family: Sequence[Estimate], level: float
 ) -> float:
-    """Return the level at which each declared interval holds together with the others."""
+    """Return the level of each declared interval at which all of them hold together."""
     pull = np.zeros((len(boot.cells.units), len(family)))
     declared = [(a, b) for a, b, known in pairs if known]
     for column, ((a, b), estimate) in enumerate(zip(declared, family, strict=True)):

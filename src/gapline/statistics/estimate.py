@@ -16,12 +16,12 @@ from gapline.statistics.cells import TIE, no_variation_reason
 from gapline.statistics.intervals import ROUNDING, DrawnSums
 from gapline.statistics.student import Moments, panel_centred, stratified_moments, student_interval, student_p
 
-# So many instances are enumerated, which is exact; of more, signs are drawn.
+# Up to this many instances all signs are enumerated, which is exact; beyond it, signs are drawn.
 EXACT = 14
 
 
 class Flips(NamedTuple):
-    """Under each assignment of signs: the pooled difference and the sum of the weights; the first flips nothing."""
+    """The pooled difference and the sum of the weights under each assignment of signs; the first flips nothing."""
 
     difference: Floats
     weight: Floats
@@ -29,7 +29,7 @@ class Flips(NamedTuple):
 
 
 def flip_signs(parts: Floats, weights: Floats, *, draws: int, seed: int) -> Flips:
-    """Flip the instances of a pooled difference in every way, or of many instances in `draws` ways.
+    """Flip the signs of the instances in a pooled difference in every way, or in `draws` ways if there are many.
 
     `parts` are the instances' shares of the difference, which is their sum; `weights` their weights in it.
     """
@@ -37,7 +37,7 @@ def flip_signs(parts: Floats, weights: Floats, *, draws: int, seed: int) -> Flip
     count = int(moving.sum())
     exact = count <= EXACT
     if exact:
-        # One sign can stay: turning all of them round gives the same absolute sums.
+        # One sign can be fixed: flipping all of them gives the same absolute sums.
         numbers = np.arange(2 ** max(0, count - 1))[:, None]
         signs = 1.0 - 2.0 * ((numbers >> np.arange(count)) & 1)
     else:
@@ -48,7 +48,7 @@ def flip_signs(parts: Floats, weights: Floats, *, draws: int, seed: int) -> Flip
 
 
 def _signed_sums(signs: NDArray[np.floating[Any]], values: Floats) -> Floats:
-    """Add up the values under each row of signs, one after the other: the page adds them alike."""
+    """Add up the values under each row of signs in sequence, as the report page does."""
     total = np.zeros(len(signs))
     for column, value in zip(signs.T, values.tolist(), strict=True):
         total += column * value
@@ -56,7 +56,7 @@ def _signed_sums(signs: NDArray[np.floating[Any]], values: Floats) -> Floats:
 
 
 def flip_p(flips: Flips) -> float:
-    """Return the share of flips that leave a difference as large as the one seen, which is one of them.
+    """Return the share of flips whose difference is as large as the observed one, which is one of them.
 
     >>> equal = np.full(6, 1 / 6)
     >>> flip_p(flip_signs(equal * 0.1, equal, draws=9, seed=1))
@@ -67,13 +67,13 @@ def flip_p(flips: Flips) -> float:
 
 
 def smallest_flip_p(parts: Floats, draws: int) -> float:
-    """Return the smallest p that so many instances can give: instances without a difference give none."""
+    """Return the smallest p that these instances can give; instances without a difference do not count."""
     count = int(np.count_nonzero(parts))
     return 2.0 ** (1 - max(1, count)) if count <= EXACT else 1 / (draws + 1)
 
 
 def flip_interval(flips: Flips, *, level: float) -> tuple[float, float] | None:
-    """Return the shifts of the difference that the test does not reject, None where no level as high can be had.
+    """Return the range of shifts of the difference that the test does not reject, None if it is unbounded.
 
     A flip with sum B and weight W keeps a shift δ of the difference A while |B - Wδ| ≥ |A - δ|: between (A - B)/(1 - W)
     and (A + B)/(1 + W). The ends are the quantiles of these ends.
@@ -86,7 +86,7 @@ def flip_interval(flips: Flips, *, level: float) -> tuple[float, float] | None:
     with np.errstate(divide="ignore", invalid="ignore"):
         one = (seen - flips.difference) / (whole - flips.weight)
         other = (seen + flips.difference) / (whole + flips.weight)
-    # Flips of instances that weigh nothing, and the one that flips nothing, reject no shift at all.
+    # Flips of instances without weight, and the one that flips nothing, never reject a shift.
     free = (np.abs(flips.weight) >= abs(whole) - ROUNDING) | np.isnan(one) | np.isnan(other)
     low = np.sort(np.where(free, -np.inf, np.minimum(one, other)))
     high = np.sort(np.where(free, np.inf, np.maximum(one, other)))
@@ -96,7 +96,7 @@ def flip_interval(flips: Flips, *, level: float) -> tuple[float, float] | None:
 
 
 class Method(StrEnum):
-    """How interval and p-value are found; docs/statistics.md has the error rates of each."""
+    """The methods of intervals and p-values; docs/statistics.md has the error rates of each."""
 
     SKEW_T = "skew-t"
     T = "t"
@@ -114,14 +114,14 @@ _WORDS = {
 
 
 def parse_method(name: str | Method, /) -> Method:
-    """Find a method by its name."""
+    """Return a method by its name."""
     if name in list(Method):
         return Method(name)
     raise UsageError(f"interval: expected {listing(Method)}, got {name!r}", hint=removed_interval(name))
 
 
 def method_words(method: str | Method, draws: int, seed: int) -> str:
-    """Say how intervals are found, with the draws where there are any.
+    """Describe the method of the intervals, with its draws if there are any.
 
     >>> method_words("percentile", 1000, 1)
     'the percentile cluster bootstrap of instances within panels, 1,000 draws, seed 1 (percentile)'
@@ -132,9 +132,9 @@ def method_words(method: str | Method, draws: int, seed: int) -> str:
 
 
 class Judgement(NamedTuple):
-    """Interval and p of an estimate; `smallest` is the least p that the method could give, where there is one.
+    """Interval and p of an estimate; `smallest` is the smallest p that the method could give, if it has one.
 
-    `reason` says why the interval is not there.
+    `reason` says why there is no interval.
     """
 
     low: float | None
@@ -145,7 +145,7 @@ class Judgement(NamedTuple):
 
 
 def panel_equal(values: Floats, strata: Integers, *, draws: int, seed: int = 1) -> "Estimate":
-    """Return the estimate of a mean over instances in which every panel counts alike.
+    """Return the estimate of a mean over instances in which every panel counts equally.
 
     >>> panel_equal(np.array([1.0, 3.0, 4.0, 4.0]), np.array([0, 0, 1, 1]), draws=9).value
     3.0
@@ -156,7 +156,7 @@ def panel_equal(values: Floats, strata: Integers, *, draws: int, seed: int = 1) 
 
 
 def of_shares(shares: Floats, weights: Floats, strata: Integers, *, draws: int, seed: int = 1) -> "Estimate":
-    """Return the estimate that is the sum of its instances' shares, whose weights are alike inside a panel."""
+    """Return the estimate of a sum of the instances' shares; weights are equal inside a panel."""
     value, pull = float(shares.sum()), panel_centred(shares[:, None], strata)
 
     def drawn() -> Floats:
@@ -171,8 +171,8 @@ class Estimate:
     """A mean, or a difference of the means in `parts`, and the instances behind it.
 
     `shares` are the instances' parts of the value, which is their sum, `weights` how much each counts, and `pull` how
-    far each draws the value from the mean of its panel. `reason` says why nothing can be said beyond the value.
-    `limits` are the ends between which the value has to lie; no interval goes beyond them.
+    far each pulls the value from the mean of its panel. `reason` says why only the value exists. `limits` is the range
+    of the value; intervals are clipped to it.
     """
 
     value: float
@@ -189,17 +189,17 @@ class Estimate:
 
     @property
     def tied(self) -> bool:
-        """Whether every instance has the value 0: of a difference, that no instance differs."""
+        """Whether every instance has the value 0; for a difference, whether no instance differs."""
         return self.instances > 0 and bool(np.all(np.abs(self.shares) <= TIE * self.weights))
 
     @property
     def flat(self) -> bool:
-        """Whether instances of a panel are all alike: no spread says what other instances would give."""
+        """Whether the instances of each panel are equal, so that there is no spread to estimate."""
         return self.reason is None and float(self.moments.error[0]) <= ROUNDING * max(1.0, abs(self.value))
 
     @property
     def instances(self) -> int:
-        """How many instances it rests on."""
+        """The number of instances behind the value."""
         return len(self.strata)
 
     @property
@@ -213,7 +213,7 @@ class Estimate:
         return stratified_moments(self.pull[:, None], self.strata)
 
     def interval(self, *, method: str | Method = DEFAULT_METHOD, level: float = 0.95) -> tuple[float, float] | None:
-        """Return the two ends, or None where none can be given."""
+        """Return the two ends, None if there is no interval."""
         found = self.judge(method=method, level=level)
         return None if found.low is None or found.high is None else (found.low, found.high)
 
@@ -255,7 +255,7 @@ class Estimate:
         return Judgement(low, high, flip_p(flips), smallest, why if low is None else None)
 
     def _without_spread(self) -> Judgement:
-        """Judge instances that are all alike: their number gives a p, and nothing gives an interval."""
+        """Judge instances that are all equal: their number gives a p, but there is no interval."""
         why = no_variation_reason(self.instances)
         if abs(self.value) <= ROUNDING:
             return Judgement(None, None, 1.0, None, why)

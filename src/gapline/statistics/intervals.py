@@ -1,4 +1,4 @@
-"""Bootstrap draws, and the intervals and p-values that follow from them."""
+"""Bootstrap draws, and the intervals and p-values computed from them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,12 +12,12 @@ from gapline.native.compilation import compiled
 from gapline.statistics.student import stratified_moments
 from gapline.statistics.tails import t_sf
 
-# Draws of a mean carry rounding of their own: two that differ by less are the same draw.
+# Draws of a mean have rounding errors: two that differ by less than this are equal.
 ROUNDING = 1e-12
 
 
 def check_level(level: float) -> None:
-    """Refuse a level that is no share."""
+    """Refuse a level outside of (0, 1)."""
     if not 0 < level < 1:
         raise UsageError(f"level: expected a share between 0 and 1, got {level}")
 
@@ -25,8 +25,8 @@ def check_level(level: float) -> None:
 def two_sided_p(draws: Floats, estimate: float) -> float:
     """Return the two-sided bootstrap p-value of a difference: (count + 1) / (draws + 1).
 
-    Counted are draws whose deviation from the estimate is at least as large as the estimate itself, that is, draws from
-    the distribution shifted to no difference that are as extreme as what was seen. It is never 0.
+    It counts draws whose deviation from the estimate is at least as large as the estimate itself, that is, draws from
+    the distribution shifted to no difference that are as extreme as the observed one. It is never 0.
 
     >>> two_sided_p(np.array([0.5, 1.0, 1.5, 2.5]), 1.0)
     0.4
@@ -44,10 +44,10 @@ _BLOCK = 1000
 def joint_level(pull: Floats, strata: Integers, *, level: float, seed: int = 1) -> float:
     """Return the level of each interval at which all hold together with probability `level`.
 
-    `pull` is units × estimates (`Estimate.pull`, 0 for an instance that an estimate does not
-    rest on). The largest of correlated t statistics is simulated: instances are weighed by normal numbers, which keeps
-    the correlation of the estimates, and divided by one χ with the fewest degrees of freedom among them. Estimates
-    that move together cost little, independent ones as much as Bonferroni's rule.
+    `pull` is units × estimates (`Estimate.pull`, 0 for an instance that an estimate does not use). The largest of
+    correlated t statistics is simulated: instances get normal weights, which keeps the correlation of the estimates,
+    and the result is divided by one χ with the fewest degrees of freedom among them. Strongly correlated estimates cost
+    little, independent ones as much as Bonferroni's rule.
 
     >>> same = np.outer([-1.0, 0.0, 1.0], [1.0, 1.0])
     >>> abs(joint_level(same, np.zeros(3, np.int64), level=0.95) - 0.95) < 0.01
@@ -61,7 +61,7 @@ def joint_level(pull: Floats, strata: Integers, *, level: float, seed: int = 1) 
     if np.count_nonzero(moving) < 2:
         return level
     df = float(moments.df[moving].min())
-    # Within a panel of n the weights are centred, and what that takes off the variance is put back.
+    # Centring the weights within a panel of n reduces the variance; the factor compensates for it.
     size = np.bincount(strata)[strata].astype(np.float64)
     scaled = pull[:, moving] * np.sqrt(size / (size - 1))[:, None]
     scaled = scaled / np.sqrt(np.sum(scaled**2, axis=0))
@@ -74,34 +74,34 @@ def joint_level(pull: Floats, strata: Integers, *, level: float, seed: int = 1) 
     return max(level, 1 - 2 * float(t_sf(np.quantile(largest, level), df)))
 
 
-# Draws held at a time are about so many picks: memory does not grow with their number.
+# A block of draws has about this many picks, so that memory does not grow with the number of draws.
 _PICKS = 4_000_000
 
 
 def generator_start(seed: int | list[int], /) -> dict[str, str]:
-    """Return where the generator of a seed begins, for those who make the same draws elsewhere: state and step.
+    """Return state and step of the generator of a seed, for making the same draws elsewhere.
 
     >>> sorted(generator_start(1))
     ['state', 'step']
     """
     state: Any = np.random.PCG64(seed).state["state"]
-    # As text: they are whole numbers of 128 bits.
+    # As text, because they are integers of 128 bits.
     return {"state": str(state["state"]), "step": str(state["inc"])}
 
 
 def draw_counts(strata: Integers, *, draws: int, seed: int) -> NDArray[np.unsignedinteger[Any]]:
     """Draw units with replacement inside each stratum; return draws × units, how often each unit was drawn.
 
-    PCG64 through integers only, so that the draws are the same everywhere. Held in the smallest whole numbers that do:
-    draws of many units are many.
+    Only integers of PCG64 are used, so that the draws are the same everywhere. The counts have the smallest possible
+    integer type, since there are many.
 
     >>> draw_counts(np.array([0, 0, 1]), draws=2, seed=1).sum(axis=1).tolist()
     [3, 3]
     """
     generator = np.random.Generator(np.random.PCG64(seed))
-    # Strata in the order of their numbers: the same generator then gives `DrawnSums` the same units.
+    # Strata in the order of their numbers, so that `DrawnSums` draws the same units from the same generator.
     sizes = np.unique(strata, return_counts=True)[1]
-    # One stratum after the other, each a block of columns: columns here and there would be far apart in memory.
+    # Stratum by stratum in blocks of columns: scattered columns would be far apart in memory.
     counts = np.empty((draws, len(strata)), np.min_scalar_type(sizes.max(initial=0)))
     for end, size in zip(np.cumsum(sizes).tolist(), sizes.tolist(), strict=True):
         block = max(1, _PICKS // size)
@@ -115,11 +115,11 @@ def draw_counts(strata: Integers, *, draws: int, seed: int) -> NDArray[np.unsign
 
 
 class DrawnSums:
-    """Sums over drawn units of their rows of `values` (units × columns), kept by stratum: draws × columns each.
+    """Sums of the rows of `values` (units × columns) over drawn units, by stratum: draws × columns each.
 
-    The units are those of `draw_counts`. Without some of the units, the same draws are taken as far as they go: a pick
-    of a unit that is left out is replaced by another of those that stay, and the last picks are dropped. So what one
-    arm lacks costs little more than the draws of all.
+    The units are those of `draw_counts`. If some units are left out, the same draws are used as far as possible: a pick
+    of a missing unit is replaced by one of the others, and the last picks are dropped. So an arm with missing instances
+    costs little more than the draws of all.
 
     >>> strata, values = np.array([0, 0, 1]), np.array([[1.0], [2.0], [4.0]])
     >>> sums = DrawnSums(strata, values, draws=5, seed=1)
@@ -133,7 +133,7 @@ class DrawnSums:
         self._all: list[Floats] | None = None
 
     def over(self, present: Bools | None = None) -> list[Floats]:
-        """Return the sums of each stratum over drawn units of those present (all where not given)."""
+        """Return the sums of each stratum over drawn units of those present (by default all)."""
         if self._all is None:
             self._all = [np.zeros((self.draws, self.values.shape[1])) for _ in np.unique(self.strata)]
             for number, units, start, picked in self._picks():
@@ -141,7 +141,7 @@ class DrawnSums:
         if present is None or bool(present.all()):
             return self._all
         sums = list(self._all)
-        # Replacements come from a generator of their own: the draws of all units stay what they are.
+        # Replacements come from a separate generator, so that the draws of all units stay the same.
         spares = np.random.Generator(np.random.PCG64([self.seed, 1]))
         for number, units, start, picked in self._picks():
             here = present[units]
@@ -177,7 +177,7 @@ def _add_rows(picked, values, sums):  # type: ignore[no-untyped-def] # pragma: n
 
 @compiled(nogil=True)
 def _swap_rows(picked, here, size, spare, values, sums):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Take out picks of units that are not here and those past the size, and put a spare one in for the former."""
+    """Remove picks of absent units and those beyond `size`, and put spare units in place of the absent ones."""
     used = 0
     for draw in range(picked.shape[0]):
         for place in range(picked.shape[1]):

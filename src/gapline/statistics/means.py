@@ -1,4 +1,4 @@
-"""Means, medians, quantiles and trimmed means of scores, and the runs that arms lack."""
+"""Means, medians, quantiles and trimmed means of scores, and missing runs of arms."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -28,10 +28,10 @@ from gapline.scoring.weighting import Weighting, parse_weighting, run_weights
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """Whether any run is missing, and which.
+    """The missing runs, if any.
 
-    Without a plan a run is missing where other arms have more runs on an instance than this one has; that an arm ran
-    other instances is said by `gapline.contract.instance_set`.
+    Without a plan a run is missing if other arms have more runs on an instance than this one. Different instances of
+    arms are reported by `gapline.contract.instance_set` instead.
     """
 
     missing: pl.DataFrame
@@ -42,7 +42,7 @@ class Balance:
         return self.missing.height == 0
 
     def notes(self) -> list[str]:
-        """Return what a reader of the means has to know, empty where no run is missing."""
+        """Return notes on missing runs for readers of the means, empty if no run is missing."""
         if self.complete:
             return []
         shown = []
@@ -54,12 +54,12 @@ class Balance:
 
 
 def check_balance(runs: pl.DataFrame | Numbered) -> Balance:
-    """Look for instances on which an arm has fewer runs than another arm; seeds of other names are no missing ones."""
+    """Find instances on which an arm has fewer runs than another arm; different seeds alone are not missing runs."""
     numbered = runs if isinstance(runs, Numbered) else Numbered(runs)
     table = numbered.table.select(CELL)
     if every_arm_has_every_cell(numbered):
         return Balance(table.clear())
-    # A ladder may have other seeds than the arms beside it: its steps are compared with each other.
+    # A ladder may have other seeds than other arms: its steps are compared with each other.
     ladder = {arm: name for name, steps in find_ladders(numbered.table).items() for arm in steps}
     table = table.with_columns(ladder=pl.col("arm").replace_strict(ladder, default="", return_dtype=pl.String))
     unit = ["ladder", "panel", "instance"]
@@ -76,7 +76,7 @@ _COUNTS = ("rejected", "late", "unchecked")
 class Summary(ReadTable):
     """One row per group: counts, a column per kernel, final gap (of non-empty runs), attainment per goal.
 
-    `why_unranked` has the kernels under which arms are not ranked, each with the reason.
+    `why_unranked` maps the kernels under which arms are not ranked to the reason.
     """
 
     by: tuple[str, ...]
@@ -107,10 +107,10 @@ def summarise(
     by
         Columns that make the groups.
     weighting
-        `panel` (every panel counts alike: the paper's equation 6), `instance` or `run`.
+        `panel` (every panel counts equally: the paper's equation 6), `instance` or `run`.
     statistic
-        `mean`, `median`, `quantile:Q` or `trimmed:SHARE` (that share cut off at each end); only the mean has the area
-        identity.
+        `mean`, `median`, `quantile:Q` or `trimmed:SHARE` (that share is cut off at each end); the area identity holds
+        only for the mean.
 
     >>> import gapline as gl
     >>> runs = [{"arm": "a", "instance": "i", "seed": s, "horizon": 10, "trace": [(s, 30.0)]} for s in (0, 5)]
@@ -127,7 +127,7 @@ def summarise(
     rows = whole.rows
     weights = run_weights(rows, by=groups, weighting=rule)
     present = whole.frame["steps"].to_numpy() > 0
-    # Weighed anew: the final gap is over non-empty runs, and their weights have to sum to one.
+    # Separate weights: the final gap is over non-empty runs, whose weights have to sum to one.
     present_weights = run_weights(rows, by=groups, weighting=rule, among=present)
     locate = parse_statistic(statistic)
     own = (*whole.kernels, *whole.statistics)
@@ -139,11 +139,11 @@ def summarise(
         row: dict[str, Any] = dict(zip(groups, key, strict=True))
         row |= {"runs": len(chosen), "empty": len(chosen) - len(there)}
         row |= {name: int(column[chosen].sum()) for name, column in counts.items()}
-        # Their sum is needed for each of the means, and is as dear as one.
+        # Each of the means needs this sum, which takes as long as a mean.
         total = _sum_of_weights(part_weights)
         place = partial(weighted_mean, total=total) if locate is weighted_mean else locate
         for name in own:
-            # A mean over the runs that happen to have a raw score would be of other runs than the rest of the row.
+            # A mean over only the runs with a raw score would be over other runs than the rest of the row.
             values = _numbers(whole.frame[name], chosen)
             row[name] = None if values is None else place(values, part_weights)
         gaps = _numbers(whole.frame["final_gap"], there)
@@ -153,7 +153,7 @@ def summarise(
         for goal, hit in reached.items():
             row[attainment_name(goal)] = _sum_of_weights(part_weights[hit[chosen]]) / total
         found.append(row)
-    # A plan says itself what is missing; without one, what other arms have does.
+    # With a plan, the coverage reports missing runs; without one, runs are missing compared with other arms.
     planned = whole.reading.coverage.planned is not None
     balance = Balance(rows.table.select(CELL).clear()) if planned else check_balance(rows)
     return Summary(
@@ -168,7 +168,7 @@ def summarise(
 
 
 def _numbers(column: pl.Series, rows: Integers) -> Floats | None:
-    """Return the numbers of some rows; None where one of them does not exist."""
+    """Return the numbers of some rows, None if one of them is null."""
     if not column.null_count():
         return column.to_numpy()[rows]
     part = column.gather(rows)
@@ -176,7 +176,7 @@ def _numbers(column: pl.Series, rows: Integers) -> Floats | None:
 
 
 def pool_scores(parts: Sequence[Scores]) -> Scores:
-    """Put parts of one reading together; parts that answer different questions are refused, the groups listed."""
+    """Join parts of one reading; parts with different choices are refused, and the choices listed."""
     if not parts:
         raise UsageError("summarise: expected scores, got none")
     if len(parts) == 1:
@@ -246,26 +246,26 @@ def parse_statistic(name: str) -> Any:
 
 
 def weighted_mean(values: Floats, weights: Floats, *, total: float | None = None) -> float:
-    """Return Σ w x / Σ w, compensated; `total` is Σ w where somebody has it."""
+    """Return Σ w x / Σ w, compensated; `total` is Σ w if it is already known."""
     return math.fsum(values * weights) / (math.fsum(weights) if total is None else total)
 
 
 def _sum_of_weights(weights: Floats) -> float:
-    """Return the exact sum of weights, rounded once: of equal ones a product, which is rounded once too."""
+    """Return the exact sum of weights, rounded once; for equal weights a product, which is rounded once too."""
     if len(weights) and weights.min() == weights.max():
         return len(weights) * float(weights[0])
     return math.fsum(weights)
 
 
 def weighted_quantile(values: Floats, weights: Floats, share: float) -> float:
-    """Return the smallest value whose cumulated weight reaches the share; halfway between two where it is met exactly.
+    """Return the smallest value whose cumulated weight reaches the share; the midpoint of two if it is met exactly.
 
     >>> weighted_quantile(np.array([1.0, 2.0, 3.0, 4.0]), np.full(4, 0.25), 0.5)
     2.5
     """
     order = np.argsort(values, kind="stable")
     cumulated = np.cumsum(weights[order]) / weights.sum()
-    # Cumulated weights miss a share such as 0.3 by their last bits.
+    # Cumulated weights may miss a share such as 0.3 in the last bits.
     place = int(np.searchsorted(cumulated, share - 1e-12))
     place = min(place, len(values) - 1)
     exact = abs(cumulated[place] - share) <= 1e-12 and place + 1 < len(values) and 0 < share < 1
@@ -273,7 +273,7 @@ def weighted_quantile(values: Floats, weights: Floats, share: float) -> float:
 
 
 def trimmed_mean(values: Floats, weights: Floats, share: float) -> float:
-    """Return the mean of what remains when `share` of the weight is cut off at each end.
+    """Return the mean of the rest after cutting off `share` of the weight at each end.
 
     >>> trimmed_mean(np.array([1.0, 2.0, 3.0, 100.0]), np.full(4, 0.25), 0.25)
     2.5

@@ -1,11 +1,10 @@
-"""How many instances and seeds would show a given difference, judged from a pilot.
+"""The number of instances and seeds needed to detect a given difference, estimated from a pilot.
 
-A difference counts as shown where the whole interval of the default method (`student.py`) lies on its side of
-zero. Over n instances with s seeds each, the panel-equal difference has the variance Σ_p w_p² (σ_i² + σ_r²/s)/n_p, with
-the components of `spread.py` and Satterthwaite's degrees of freedom; its power follows the noncentral t. With
-few instances the default method is more careful than Student's t: how much larger a difference has to be for that is
-simulated, once for each division of instances and variance over panels. The differences of instances are taken as
-normal.
+A difference counts as detected if the whole interval of the default method (`student.py`) lies on its side of zero.
+Over n instances with s seeds each, the panel-equal difference has the variance Σ_p w_p² (σ_i² + σ_r²/s)/n_p, with the
+components of `spread.py` and Satterthwaite's degrees of freedom; its power follows the noncentral t. With few instances
+the default method is more conservative than Student's t: how much larger a difference has to be for that is simulated,
+once for each division of instances and variance over panels. Differences of instances are assumed to be normal.
 """
 
 import math
@@ -34,13 +33,13 @@ from gapline.statistics.tails import noncentral_t_sf, t_quantile
 
 DELTAS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
 SEEDS = (1, 2, 5, 10, 20)
-# Beyond so many instances the default method and Student's t agree.
+# Beyond this many instances the default method and Student's t agree.
 _MANY = 128
-# More than anybody solves: a difference that needs so many is too small to be looked for.
+# A difference that needs more instances than this is too small to look for.
 MOST_INSTANCES = 10**12
-# In a simulation: the share of campaigns that show a difference is known to about ±1 %.
+# Simulated campaigns: the share of those that detect a difference is accurate to about ±1 %.
 _CAMPAIGNS = 1000
-# An effect of the seeds on all instances is spoken of where its p lies below: few seeds have one, and pairs are many.
+# An effect of the seeds on all instances is reported if its p is below this: it is rare, and there are many pairs.
 _SURE = 0.01
 ONE_SEED = "one seed per instance: the pilot cannot tell instances from seeds, nor say what more seeds would give"
 NO_SPREAD = "all instances differ alike: no spread to judge by"
@@ -48,11 +47,11 @@ NO_SPREAD = "all instances differ alike: no spread to judge by"
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PowerTable(ReadTable):
-    """One row per pair, difference and number of seeds: how many instances would show it, or why nobody can say.
+    """One row per pair, difference and number of seeds: the instances needed to detect it, or why that is unknown.
 
-    `instances_low` and `instances_high` are how few and how many it may really take, by the interval of the pilot's
-    variance. `runs` are those of both arms, `hours` their horizons one after another. `pilot` has a row per pair: how
-    the variance divides, what doubling would give, and the difference that the pilot itself shows with that power.
+    `instances_low` and `instances_high` bound the number needed, by the interval of the pilot's variance. `runs` are
+    those of both arms, `hours` the sum of their horizons. `pilot` has a row per pair: the components of the variance,
+    the effect of doubling instances or seeds, and the difference that the pilot itself detects with that power.
     """
 
     power: float
@@ -68,11 +67,11 @@ class PowerTable(ReadTable):
         )
 
     def words(self) -> list[str]:
-        """Say of each pair which of instances and seeds helps more, and what the pilot itself can show."""
+        """Return, for each pair, whether instances or seeds help more, and what the pilot itself can detect."""
         return [line for row in self.pilot.iter_rows(named=True) for line in _words(row, self.power)]
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         found = as_document(self)
         return {"plan": found.pop("frame"), **found, "words": self.words()}
 
@@ -89,20 +88,21 @@ def power_table(
     level: float = 0.95,
     weighting: str | Weighting = Weighting.PANEL,
 ) -> PowerTable:
-    """Say how many instances and seeds would show each difference, from the spread seen in these runs.
+    """Return how many instances and seeds would detect each difference, given the spread in these runs.
 
     Parameters
     ----------
     scores
         Per-run scores of the pilot.
     pairs
-        Which arms are compared; those of tier 2 are descriptive and refused.
+        The pairs to compare; arms of tier 2 are descriptive and refused.
     deltas, seeds
         True differences in score units, and numbers of seeds per instance.
     power, level
-        How often the difference is to be shown, and the level of the interval that shows it.
+        How often the difference should be detected, and the level of the interval that detects it.
     weighting
-        Which units count alike: `panel` or `instance` (`run` is the same, since planned instances have equal seeds).
+        The units that count equally: `panel` or `instance` (`run` is the same, since planned instances have equal
+        seeds).
     """
     expect(scores, Scores, "power_table")
     name = kernel or scores.kernels[0]
@@ -121,7 +121,7 @@ def power_table(
             raise UsageError(f"pair: expected two arms, got {a!r} twice")
         check_arms((a, b), scores.reading.tier_two)
         spread = pilot_spread(cells, numbers, values, a, b)
-        # Variances of differences that agree but for the rounding of their means.
+        # Variances of differences that are equal up to the rounding of their means.
         if isinstance(spread, Spread) and not np.any(spread.seen > ROUNDING**2):
             spread = NO_SPREAD
         if isinstance(spread, str):
@@ -141,7 +141,7 @@ def power_table(
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """Campaigns of any size whose differences spread as in the pilot."""
+    """Campaigns of any size whose differences vary as in the pilot."""
 
     spread: Spread
     power: float
@@ -154,13 +154,13 @@ class Design:
         return tuple(max(2, -(-instances * count // total)) for count in self.spread.counts.tolist())
 
     def shown(self, delta: float, sizes: tuple[int, ...], variances: Floats) -> float:
-        """Return how often a true difference is shown."""
+        """Return how often a true difference is detected."""
         error, df = self._moments(sizes, variances)
         guard = self._guard(sizes, variances)
         return noncentral_t_sf(_critical(self.level, df), df, delta / error / guard)
 
     def fewest(self, delta: float, variances: Floats) -> tuple[int, ...] | None:
-        """Return the sizes of the panels at which the difference is shown with the power, None beyond any campaign."""
+        """Return the panel sizes at which the difference is detected with the power, None beyond the maximum."""
         once, _ = self._moments(tuple(self.spread.counts.tolist()), variances)
         normal = NormalDist().inv_cdf
         scale = (normal((1 + self.level) / 2) + normal(self.power)) / delta * once
@@ -171,7 +171,7 @@ class Design:
         low, high = 0, max(1, guess)
         while self.shown(delta, self.sizes(high), variances) < self.power:
             low, high = high, high + high // 8 + 4
-        # The normal approximation asks for too few, so that the search ends near it.
+        # The normal approximation is slightly too low, so the search ends near it.
         near = int(0.98 * guess) - 4
         if low == 0 and near > 0 and self.shown(delta, self.sizes(near), variances) < self.power:
             low = near
@@ -182,7 +182,7 @@ class Design:
         return self.sizes(high)
 
     def needed(self, delta: float, seeds: int, costs: Floats | None) -> tuple[object, ...]:
-        """Return instances, their interval, the panels in words, runs, hours and a reason, as the table has them."""
+        """Return instances, their interval, the panels as text, runs, hours and a reason, as in the table."""
         spread = self.spread
         if spread.one_seed and seeds != 1:
             return (*[None] * 6, ONE_SEED)
@@ -199,7 +199,7 @@ class Design:
         return sum(sizes), *between, _per_panel(spread.panels, sizes), 2 * seeds * sum(sizes), hours, reason
 
     def pilot(self) -> tuple[object, ...]:
-        """Return what the pilot itself shows and what more of it would give, as the table has it."""
+        """Return what the pilot itself detects and what more data would give, as in the table."""
         spread = self.spread
         sizes = tuple(spread.counts.tolist())
         now = spread.instance + spread.noise
@@ -220,7 +220,7 @@ class Design:
         return sum(sizes), spread.seeds, self.detectable(), double, *known, None
 
     def detectable(self) -> float:
-        """Return the true difference that the pilot shows with the power."""
+        """Return the true difference that the pilot detects with the power."""
         sizes = tuple(self.spread.counts.tolist())
         error, df = self._moments(sizes, self.spread.seen)
         guard = self._guard(sizes, self.spread.seen)
@@ -242,14 +242,14 @@ class Design:
         return math.sqrt(total), total**2 / float(np.sum(parts**2 / (np.array(sizes) - 1)))
 
     def _width(self, sizes: tuple[int, ...], variances: Floats) -> float:
-        """Return half the length of the interval, as expected; 0 where nothing varies."""
+        """Return the expected half-width of the interval, 0 if nothing varies."""
         if not np.any(variances > 0):
             return 0.0
         error, df = self._moments(sizes, variances)
         return error * _critical(self.level, df)
 
     def _ratios(self, seeds: int) -> tuple[float, float]:
-        """Return by which factors the true variance may differ from that of the pilot, by its chi-square interval."""
+        """Return the range of the true variance relative to that of the pilot, by its chi-square interval."""
         squares, freedom = self.spread.doubt(seeds)
         sizes = tuple(self.spread.counts.tolist())
         weights = (self._weights(sizes) ** 2 / np.array(sizes))[:, None]
@@ -266,7 +266,7 @@ def _variance_ends(df: float, level: float) -> tuple[float, float]:
 
 
 def _coarse(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """Round sizes to a quarter of the power of two below their sum: the guard changes slowly, and costs a simulation.
+    """Round sizes to a quarter of the power of two below their sum: the guard changes slowly, and needs a simulation.
 
     >>> _coarse((5,)), _coarse((33, 34))
     ((5,), (32, 32))
@@ -277,7 +277,7 @@ def _coarse(sizes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _fourfold(variances: Floats) -> tuple[int, ...]:
-    """Return how many times each variance has to be multiplied by four to be about the largest, at most thrice.
+    """Return how often each variance has to be multiplied by four to reach about the largest, at most three times.
 
     >>> _fourfold(np.array([4.0, 3.0, 1.0, 0.0]))
     (0, 0, 1, 3)
@@ -289,7 +289,7 @@ def _fourfold(variances: Floats) -> tuple[int, ...]:
 
 @lru_cache(maxsize=4096)
 def _guard(sizes: tuple[int, ...], fourfold: tuple[int, ...], by_panel: bool, power: float, level: float) -> float:
-    """Return how much larger than by Student's t a difference must be for the default method to show it as often.
+    """Return how much larger than for Student's t a difference must be for the default method to detect it as often.
 
     Simulated with normal differences, whose variance in each panel is 4 to the power of minus `fourfold`.
     """
@@ -301,7 +301,7 @@ def _guard(sizes: tuple[int, ...], fourfold: tuple[int, ...], by_panel: bool, po
     pull = spread[:, None] * generator.standard_normal((len(strata), _CAMPAIGNS))
     moments = stratified_moments(panel_centred(pull, strata), strata)
     low, high = student_interval(pull.sum(axis=0), moments, level=level, guarded=True)
-    # Both ends of a symmetrical law: twice the campaigns.
+    # Both ends of a symmetric distribution give twice as many campaigns.
     reach = float(np.quantile(np.concatenate([-low, high]), power))
     parts = np.bincount(strata, weights=spread**2)
     df = float(parts.sum() ** 2 / np.sum(parts**2 / (np.array(sizes) - 1)))
@@ -325,7 +325,7 @@ def _shift(critical: float, df: float, power: float) -> float:
 
 
 def _panel_hours(scores: Scores, panels: Sequence[str], pair: tuple[str, str]) -> Floats | None:
-    """Return the hours of one seed of both arms on an instance of each panel; None where horizons are no seconds."""
+    """Return the hours of one seed of both arms on an instance of each panel; None if horizons are not in seconds."""
     if scores.reading.time_unit != "s":
         return None
     runs = scores.frame.filter(pl.col("arm").is_in(pair)).group_by("panel").agg(pl.col("horizon").mean())
@@ -334,7 +334,7 @@ def _panel_hours(scores: Scores, panels: Sequence[str], pair: tuple[str, str]) -
 
 
 def _per_panel(panels: Sequence[str], sizes: Sequence[int]) -> str:
-    """Say how the instances divide.
+    """Describe how the instances divide over the panels.
 
     >>> _per_panel(("p", "q"), (4, 4)), _per_panel(("p", "q"), (4, 8))
     ('4 each', '4 p, 8 q')

@@ -24,11 +24,11 @@ class Ranking(JudgedTable):
     """One row per arm, best first.
 
     `rank` is the place by pooled mean (ties share the better place). `rank_low` and `rank_high` are the places that
-    cannot be ruled out: an arm stands behind those that are shown to be better and before those that are shown to be
-    worse, by the p-values of its differences from all others, Holm-adjusted together. They are null where nothing can
-    be shown. `wins`, `ties` and `losses` count instances, against every other arm at once: a win is an instance on
-    which no other arm is as good. `distinguished` are the pairs of arms that both adjustments tell apart: that of all
-    comparisons of the one, and that of the other.
+    cannot be ruled out: an arm is behind those that are significantly better and ahead of those that are significantly
+    worse, by the p-values of its differences from all others, Holm-adjusted together. They are null if there are no
+    p-values. `wins`, `ties` and `losses` count instances, against all other arms at once: a win is an instance on which
+    no other arm is as good. `distinguished` are the pairs of arms with a significant difference in both adjustments:
+    that of all comparisons of the one arm, and that of the other.
     """
 
     notes: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Ranking(JudgedTable):
 
 
 def rank_means(means: Floats) -> Integers:
-    """Return ranks along the last axis, 1 for the smallest; means nearer than the tie tolerance share the better rank.
+    """Return ranks along the last axis, 1 for the smallest; means within the tie tolerance share the better rank.
 
     >>> rank_means(np.array([0.2, 0.1, 0.2, 0.3])).tolist()
     [2, 1, 2, 4]
@@ -91,7 +91,7 @@ def ranking(
         notes.append("no instance was run by all arms: nothing to rank")
     else:
         weights = boot.cells.unit_weights(boot.weighting, boot.counts[rows] * common)
-        # As exact as the means of every other table, so that all of them order the arms alike.
+        # As exact as the means of every other table, so that all tables order the arms alike.
         pooled = np.array([math.fsum(row) for row in weights * np.where(common, boot.means[rows], 0.0)])
         ranks = rank_means(pooled)
         shown = _shown(boot, names, common, method=method, level=level)
@@ -117,9 +117,9 @@ def ranking(
 def _shown(
     boot: Bootstrap, names: Sequence[str], common: Bools, *, method: str | Method, level: float
 ) -> NDArray[np.int8] | None:
-    """Return, arms × arms, 1 where the arm of the row is shown to be worse, -1 where better, among its comparisons.
+    """Return, arms × arms, 1 if the arm of the row is significantly worse, -1 if better, among its comparisons.
 
-    The result is None where a difference has no p.
+    The result is None if a difference has no p.
     """
     size = len(names)
     p, side = np.ones((size, size)), np.zeros((size, size), np.int8)

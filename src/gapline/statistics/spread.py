@@ -1,9 +1,9 @@
-"""How the paired difference of two arms varies in a pilot: between instances, between seeds, and the rest.
+"""The variance of the paired difference of two arms in a pilot: between instances, between seeds, and the rest.
 
 d(i, s) = mean of the panel + instance i + seed s + rest, panel by panel. The variances are estimated by the method of
-moments from the mean squares of a two-way table without replication; estimates below zero are set to zero. A seed has
-an effect of its own only where it means something on every instance: where both arms ran the same seeds on all
-instances of every panel. Elsewhere the seeds are part of the rest, and the table is a one-way one.
+moments from the mean squares of a two-way table without replication; estimates below zero are set to zero. A seed
+effect exists only if a seed means the same on every instance: both arms ran the same seeds on all instances of every
+panel. Otherwise the seeds are part of the rest, and the table is a one-way one.
 """
 
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ class Spread:
 
     `counts` are the instances that both arms ran, `seen` is the variance between their mean differences over seeds, and
     `noise` the part of it that the seeds explain: `rest` over their number. `instance` and `rest` are the variances
-    between instances and between the seeds of one, `rest_df` the degrees of freedom of the latter; where `seeds`, the
-    runs of an arm on an instance, is 1, all is in `instance`, and `rest` is 0. `seed` is the variance between seeds
-    over all instances, `seed_p` the p of "seeds have no effect of their own"; None where the seeds are not the same on
-    all instances.
+    between instances and between the seeds of one, `rest_df` the degrees of freedom of the latter. `seeds` is the
+    number of runs of an arm on an instance; if it is 1, all variance is in `instance`, and `rest` is 0. `seed` is the
+    variance between seeds over all instances, `seed_p` the p of "seeds have no effect of their own"; both are None if
+    the seeds are not the same on all instances.
     """
 
     panels: tuple[str, ...]
@@ -40,18 +40,18 @@ class Spread:
 
     @property
     def one_seed(self) -> bool:
-        """Whether instances and seeds cannot be told apart."""
+        """Whether instances and seeds cannot be distinguished."""
         return self.seeds == 1
 
     def shares(self) -> tuple[float, float | None, float]:
-        """Return which share of the variance of one paired difference is due to instances, seeds and the rest."""
+        """Return the shares of the variance of one paired difference due to instances, seeds and the rest."""
         parts = [self.instance, np.zeros(1) if self.seed is None else self.seed, self.rest]
         means = [float(part.mean()) for part in parts]
         total = sum(means) or 1.0
         return means[0] / total, None if self.seed is None else means[1] / total, means[2] / total
 
     def variances(self, seeds: float) -> Floats:
-        """Return, by panel, the variance of an instance's mean difference over so many seeds."""
+        """Return, by panel, the variance of an instance's mean difference over this many seeds."""
         return np.asarray(self.instance + self.rest / seeds)
 
     def doubt(self, seeds: float) -> tuple[Floats, Floats]:
@@ -60,7 +60,7 @@ class Spread:
         if self.one_seed:
             return first[0][:, None], first[1][:, None]
         clipped = self.instance <= 0
-        # What is seen holds the noise of the pilot's seeds; the rest is what other numbers of seeds add or take off.
+        # The observed variance contains the noise of the pilot's seeds; the second term is the change by other seeds.
         mean = np.where(clipped, 0.0, self.seen)
         change = np.where(clipped, self.rest / seeds, self.rest / seeds - self.noise)
         return np.stack([mean, change], axis=1), np.stack([first[1], self.rest_df], axis=1)
@@ -69,9 +69,9 @@ class Spread:
 def pilot_spread(  # noqa: PLR0911 (one return per way to end)
     cells: CellIndex, seeds: Integers, values: Floats, a: str, b: str
 ) -> Spread | str:
-    """Split the spread of the difference of two arms; a string says why it cannot be done.
+    """Split the variance of the difference of two arms; a string says why that is impossible.
 
-    `seeds` and `values` are of the runs that the cells number.
+    `seeds` and `values` belong to the runs that the cells number.
     """
     one, other = cells.arm_number(a), cells.arm_number(b)
     counts, means = cells.counts()[[one, other]], cells.instance_means(values)[[one, other]]
@@ -107,10 +107,10 @@ def pilot_spread(  # noqa: PLR0911 (one return per way to end)
 
 
 def seed_variances(cells: CellIndex, values: Floats, means: Floats) -> Floats:
-    """Return, arms × units, the variance between seeds (n - 1 below); NaN with fewer than two runs."""
+    """Return, arms × units, the variance between seeds (divided by n - 1); NaN with fewer than two runs."""
     centred = values - means[cells.arm, cells.unit]
     counts = cells.counts()
-    # Seeds of a cell that all agree have a spread of zero, not the rounding of their mean.
+    # If all seeds of a cell agree, the spread is zero, not the rounding of their mean.
     total = cells.instance_means(centred**2) * counts
     out = np.full(counts.shape, np.nan)
     np.divide(total, counts - 1, out=out, where=counts > 1)
@@ -120,7 +120,7 @@ def seed_variances(cells: CellIndex, values: Floats, means: Floats) -> Floats:
 def _pair_seeds(
     cells: CellIndex, seeds: Integers, values: Floats, one: int, other: int
 ) -> tuple[Integers, Integers, Floats]:
-    """Return unit, seed and difference of the runs that both arms have, ordered so; none where a seed ran twice."""
+    """Return unit, seed and difference of the runs that both arms have, in this order; none if a seed ran twice."""
     _, code = np.unique(seeds, return_inverse=True)
     key = cells.unit * (int(code.max()) + 1) + code
     first, second = np.flatnonzero(cells.arm == one), np.flatnonzero(cells.arm == other)
@@ -132,7 +132,7 @@ def _pair_seeds(
 
 
 def _crossed(units: Integers, counts: Floats, paired: tuple[Integers, Integers, Floats]) -> Floats | None:
-    """Return instances × seeds of a panel, where both arms ran the same two or more seeds on all its instances."""
+    """Return instances × seeds of a panel if both arms ran the same two or more seeds on all its instances."""
     unit, seed, difference = paired
     inside = np.isin(unit, units)
     number = len(np.unique(seed[inside]))
@@ -187,7 +187,7 @@ def _within(
     unit, _, difference = paired
     units = len(within)
     number = np.bincount(unit, minlength=units).astype(np.float64)
-    # Where both arms ran the same seeds, these pair the runs, and what a seed does to both arms cancels.
+    # If both arms ran the same seeds, runs are paired, and the effect of a seed on both arms cancels.
     full = (number > 1) & (number == counts[0]) & (number == counts[1])
     mean = np.bincount(unit, weights=difference, minlength=units) / np.maximum(number, 1)
     square = np.bincount(unit, weights=(difference - mean[unit]) ** 2, minlength=units)

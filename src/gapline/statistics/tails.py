@@ -1,7 +1,7 @@
 """Tails and quantiles of Student's t and the studentized range.
 
-SciPy's, loaded where they are first used, with our checks of the arguments. Each tail is computed as itself, never as
-one minus the rest, so that a p-value of 1e-30 keeps its digits.
+They are SciPy's, loaded on first use, with our checks of the arguments. Each tail is computed directly, never as one
+minus the rest, so that a p-value of 1e-30 keeps its digits.
 """
 
 import math
@@ -33,7 +33,7 @@ def t_quantile(p: ArrayLike, df: ArrayLike, /) -> Floats:
     from scipy.special import stdtrit
 
     p, df = _share(p), _positive(df)
-    # The smaller tail, which has all its digits; the same size on both sides.
+    # The smaller tail keeps all its digits; the size is the same on both sides.
     size = -np.asarray(stdtrit(df, np.minimum(p, 1 - p)))
     return np.asarray(np.where(p == 0.5, 0.0, np.where(p < 0.5, -size, size)))
 
@@ -47,7 +47,7 @@ def noncentral_t_sf(x: float, df: float, shift: float, /) -> float:
     from scipy.special import nctdtr
 
     below = float(nctdtr(_positive(df), shift, x))
-    # SciPy finds no number where the tail is 0 or 1 to all digits.
+    # SciPy returns NaN if the tail is 0 or 1 to all digits.
     return float(shift > x) if math.isnan(below) else 1 - below
 
 
@@ -68,10 +68,10 @@ def studentized_range_sf(q: float, groups: int, /) -> float:
         return math.nan
     if q <= 0:
         return 1.0
-    # Beyond nine standard deviations of where φ(z) Φ(z-q) peaks nothing is left.
+    # Beyond nine standard deviations from the peak of φ(z) Φ(z-q) the integrand vanishes.
     z = np.arange(-9.0, q / 2 + 9.0, 0.03125)
     below, passed = ndtr(z), ndtr(z - q)
-    # The difference of the two powers, without subtracting near equals.
+    # The difference of the two powers without cancellation.
     lost = -np.expm1((groups - 1) * np.log1p(-np.minimum(passed / below, 1 - 1e-16)))
     terms = np.exp(-z * z / 2) / math.sqrt(2 * math.pi) * below ** (groups - 1) * lost
     return min(1.0, float(groups * 0.03125 * np.sum(terms)))

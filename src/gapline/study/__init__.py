@@ -1,4 +1,4 @@
-"""`Study`: what every command opens."""
+"""`Study`: the input of every command."""
 
 from gapline.study.contract_choices import DEFAULT_KERNEL as DEFAULT_KERNEL
 from gapline.study.contract_choices import declared_choices as declared_choices

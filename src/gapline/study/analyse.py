@@ -1,7 +1,7 @@
-"""`analyse`: the one driver of every analysis, for `gapline analyse`, `gapline report` and `gapline paper` alike.
+"""`analyse`: the driver of every analysis, shared by `gapline analyse`, `gapline report` and `gapline paper`.
 
-All read one `Study`, against its declared reference; metric and reference sensitivity set the analysis reference beside
-it, and complementarity is against that one alone, as in the paper.
+All of them use one `Study` and its declared reference. Metric and reference sensitivity also use the analysis
+reference, and complementarity uses only that one, as in the paper.
 """
 
 import inspect
@@ -49,7 +49,7 @@ from gapline.text import counted
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Analysis(Shown):
-    """The analyses of one study, each made when it is first asked for; `analyse` says what the choices are."""
+    """The analyses of one study, each computed on first use; `analyse` documents the choices."""
 
     study: Study
     ladders_by: tuple[str, ...] | None = None
@@ -61,7 +61,7 @@ class Analysis(Shown):
     cutoffs_at: tuple[float, ...] | None = None
 
     def to_polars(self) -> pl.DataFrame:
-        """Return what there is: the name of each analysis and what it says."""
+        """Return the name and the description of each analysis."""
         made = {
             name: (inspect.getdoc(part) or "").split("\n")[0]
             for name, part in inspect.getmembers_static(type(self), lambda part: isinstance(part, cached_property))
@@ -69,18 +69,18 @@ class Analysis(Shown):
         return pl.DataFrame({"name": list(made), "what": list(made.values())})
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a description in one line."""
         return f"of {self.study.caption()}"
 
     @cached_property
     def kernels(self) -> tuple[Kernel, ...]:
         """The kernels to compare, first the declared one, or `squeezed` where it has no value before an incumbent."""
         named = self.study.kernels
-        # One kernel has nothing to be compared with: then the paper's set stands beside it.
+        # A single kernel has nothing to be compared with: add the paper's set.
         if len(named) == 1 and not self.study.envelopes.scale.signed:
             named = tuple(dict.fromkeys([*named, *PAPER_KERNELS]))
         parsed = [parse_kernel(name, tolerance=self.study.tolerance) for name in named]
-        # A sweep starts at time 0, where `raw` has no value: such a kernel cannot lead.
+        # A sweep starts at time 0, where `raw` has no value: such a kernel cannot come first.
         lead = next((kernel for kernel in parsed if kernel.before is not None), parse_kernel(DEFAULT_KERNEL))
         return (lead, *(kernel for kernel in parsed if kernel is not lead))
 
@@ -98,7 +98,7 @@ class Analysis(Shown):
 
     @property
     def labels(self) -> dict[str, ReferenceLabel]:
-        """What each of these names stands for."""
+        """The label of each of these references."""
         return {name: entry.label for name, entry in self.references_by_name.items()}
 
     @cached_property
@@ -123,7 +123,7 @@ class Analysis(Shown):
 
     @property
     def main_health(self) -> Health:
-        """The health of the campaign itself, without the ladders that stand apart."""
+        """The health of the campaign itself, without ladders that are described separately."""
         if not self.apart:
             return self.health
         mine = ~pl.col("arm").is_in(list(self.apart))
@@ -146,23 +146,23 @@ class Analysis(Shown):
 
     @property
     def main(self) -> Envelopes:
-        """What is accepted of the campaign itself."""
+        """The envelopes of the campaign itself."""
         return self.main_study.envelopes
 
     @property
     def main_words(self) -> str:
-        """How much of the plan the campaign itself rests on, and what stands apart."""
+        """The coverage of the campaign itself, and the ladders that are described separately."""
         return f"{self.main_study.coverage}{self.apart_words}"
 
     @property
     def ranked_words(self) -> str:
-        """The same, and which arms are ranked where not all of them are."""
+        """The same, with the ranked arms if some arm is not ranked."""
         ranked = str(self.study.instance_set)
         return f"{self.main_words}; {ranked}" if ranked else self.main_words
 
     @property
     def apart_words(self) -> str:
-        """What stands apart, to be said behind the coverage; nothing where nothing does."""
+        """The runs of separate ladders, as text to follow the coverage; empty if there are none."""
         if not self.apart:
             return ""
         return f"; {counted(self.study.coverage_of(self.apart).runs, 'run')} of ladders stand in tables of their own"
@@ -175,7 +175,7 @@ class Analysis(Shown):
             return None
         from gapline.contract.plan import Plan, evaluation_design
 
-        # Of what the study looks at: a filter takes cells away.
+        # Only cells that the study contains: a filter removes cells.
         state = {RunKey(*key): state for *key, state in cells.select(*RUN_KEY, "state").iter_rows()}
         plan = tuple(cell for cell in Plan.of(contract).cells if cell.key in state)
         done = tuple(cell for cell in plan if state[cell.key] == "done")
@@ -430,26 +430,26 @@ def analyse(
     transforms: Sequence[str] | None = None,
     cutoffs: Sequence[float] | None = None,
 ) -> Analysis:
-    """Return the analyses of a study, each made when it is first looked at.
+    """Return the analyses of a study, each computed on first use.
 
     Parameters
     ----------
     study
-        What `gapline.open_study` returns.
+        A study that `gapline.open_study` returned.
     ladders
-        Ladders of the study by name, or columns of the runs table; where not given, the ladders that the contract
-        declares or the runs record, and without these the columns of numbers that take several values.
+        Ladders of the study by name, or columns of the runs table; by default the ladders that the contract declares or
+        the runs record, and without these the numeric columns that take several values.
     screen
         Thresholds of the complementarity rule: max_score, min_final, min_attainment.
     par
-        Horizons that a run which misses the goal costs in PAR-k.
+        The cost in PAR-k, in horizons, of a run that misses the goal.
     shift, score_shift
-        What is added before a geometric mean is taken, of times (seconds) and of scores.
+        The constants added before a geometric mean is taken, of times (seconds) and of scores.
     transforms
-        Other transforms to read the runs under: `shift:100`, `INSTANCE=shift:100`, `hierarchical:20n`, or `x2` for
-        twice every declared constant; half and twice what is declared where not given.
+        Other transforms to score the runs under: `shift:100`, `INSTANCE=shift:100`, `hierarchical:20n`, or `x2` for
+        twice every declared constant; by default half and twice the declared constants.
     cutoffs
-        Seconds at which logarithmic weights are cut off; powers of ten up to half of the horizon where not given.
+        Seconds at which logarithmic weights are cut off; by default powers of ten up to half of the horizon.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": "i", "seed": 1, "horizon": 10, "trace": [(time, 30.0)]}

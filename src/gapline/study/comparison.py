@@ -1,4 +1,4 @@
-"""A comparison of two arms, of one study or of two, and the gate that was asked of it."""
+"""A comparison of two arms, of one study or of two, and its gate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ from gapline.traces.read import matches_of
 
 BETTER, WORSE, NOTHING = "better", "worse", "no difference shown"
 WITHHELD = "no verdict under an integrity alarm"
-# Choices that neither side may make alone, and how the interval is drawn, in which contracts may differ.
+# Choices that both sides have to share. How the interval is drawn may differ between contracts.
 _QUESTION = ("kernel", "weight", "weighting", "transform", "tolerance", "time_scale")
 
 
@@ -54,11 +54,11 @@ class Side:
 
     @property
     def validation(self) -> str:
-        """Who vouches for the arm's candidates."""
+        """Who validated the arm's candidates."""
         return listing(sorted(set(self.runs["validation"])))
 
     def machines(self) -> list[str]:
-        """Return the machines its runs say they ran on, empty where nothing is said."""
+        """Return the machines that the runs record, else that of the campaign; empty if neither is stated."""
         if "machine" in self.runs.columns and self.runs["machine"].drop_nulls().len():
             return sorted(map(str, self.runs["machine"].drop_nulls().unique().to_list()))
         stated = self.study.campaign.facts.get("machine")
@@ -67,9 +67,9 @@ class Side:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Comparison(JudgedTable):
-    """The second arm against the first, by panel and as a whole: `difference` is second minus first, wins are its own.
+    """The second arm against the first, by panel and as a whole: second minus first, and the wins of the second.
 
-    `absent` lists runs that one side lacks: planned and not whole, or there on the other side alone.
+    `absent` lists the runs that one side lacks: planned but not complete, or present only on the other side.
     """
 
     first: str
@@ -92,7 +92,7 @@ class Comparison(JudgedTable):
 
     @property
     def machine_differs(self) -> bool:
-        """Whether the two ran on different machines, as far as they say."""
+        """Whether the two ran on different machines, as far as is recorded."""
         return all(self.machines) and self.machines[0] != self.machines[1]
 
     def caption(self) -> str:
@@ -118,13 +118,13 @@ class Comparison(JudgedTable):
         error: float = ERROR,
         allow_missing: bool = False,
     ) -> Gate:
-        """Judge a gate: does it fail, why, and how often does such a gate err; see `gapline.study.gate`."""
+        """Judge a gate: whether it fails, why, and how often such a gate errs; see `gapline.study.gate`."""
         asked: dict[str, Any] = {"question": question, "limit": limit, "error": error, "allow_missing": allow_missing}
         runs: dict[str, Any] = {"method": self.method, "absent": self.absent, "empty": self.empty, "seed": self.seed}
         return judge_gate(self.estimate, **asked, **runs)
 
     def detectable(self) -> float | None:
-        """Return the smallest true difference that runs like these show in 80 % of comparisons; see `power_table`."""
+        """Return the smallest true difference that runs like these detect in 80 % of comparisons; see `power_table`."""
         weighting = self.reading.weighting or Weighting.PANEL
         plan = power_table(
             self.scores, pairs=[("2", "1")], deltas=(), seeds=(), power=POWER, level=self.level, weighting=weighting
@@ -133,7 +133,7 @@ class Comparison(JudgedTable):
         return found
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         found = as_document(self)
         means, machines = found.pop("means"), found.pop("machines")
         del found["estimate"], found["scores"]
@@ -156,31 +156,31 @@ def compare(first: str | Path, second: str | Path, /, **choices: Any) -> Compari
     Parameters
     ----------
     first, second
-        `SOURCE:ARM`, or a source with one arm; a source may be a pattern. Two arms of one source are read from one
-        opened study, so that the difference is the one that `score`, `analyse` and `report` state.
+        `SOURCE:ARM`, or a source with one arm; a source may be a pattern. Two arms of one source share one opened
+        study, so that the difference is the one that `score`, `analyse` and `report` state.
     choices
-        As `gapline.open_study` takes them, for both sides.
+        Choices of `gapline.open_study`, for both sides.
 
-    Two snapshots, horizons or checkers that differ are refused, naming them; machines that differ are flagged. Where no
-    reference is given and one source alone has one, it is read for both.
+    Snapshots, horizons or checkers that differ are refused by name; different machines get a note. If no reference is
+    given and only one source has one, it is used for both.
     """
     if odd := [type(given).__name__ for given in (first, second) if not isinstance(given, str | Path)]:
         raise UsageError(
             f"compare: expected SOURCE:ARM, got {odd[0]}", hint="gl.contrasts(scores) compares the arms of one campaign"
         )
     named = [_split(str(given)) for given in (first, second)]
-    # Opened once where both arms are in it: the difference is then the one that every other command states.
+    # Opened once if it contains both arms: the difference is then the one that every other command states.
     opened = open_studies(list(dict.fromkeys(source for source, _ in named)), **choices)
     one, two = (Side(source, find_arm(opened[source], source, arm), opened[source]) for source, arm in named)
     return compare_sides(one, two)
 
 
 def compare_sides(first: Side, second: Side, /) -> Comparison:
-    """Compare two arms that are already opened."""
+    """Compare two arms of opened studies."""
     notes = check_comparable(first, second)
     both = paired_scores(first, second)
     lead = first.study
-    # The first side leads: sides that declare other choices were refused above.
+    # The choices of the first side are used: sides that declare other ones were refused above.
     boot = Bootstrap(both, weighting=lead.weighting, draws=lead.draws, seed=lead.seed)
     whole = boot.difference("2", "1")
     compared = replace(both.reading.instance_set, arms=(first.name, second.name), instances=whole.instances)
@@ -201,7 +201,7 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
         )
     studies = list(dict.fromkeys([first.study, second.study]))
     notes += few_notes(whole.instances, judged.p, judged.smallest, lead.interval)
-    # How many runs beat their references is said of the two arms alone.
+    # The number of runs that beat their references is only reported for the two arms.
     notes += [note for study in studies for note in study.notes() if note != study.scores[0].beaten]
     alarms = tuple(dict.fromkeys([*(alarm for study in studies for alarm in study.alarms), *_between(first, second)]))
     return Comparison(
@@ -232,7 +232,7 @@ def compare_sides(first: Side, second: Side, /) -> Comparison:
 
 
 def _between(first: Side, second: Side) -> list[Alarm]:
-    """Return what one source claims to have proven and a solution of the other refutes; each names its source."""
+    """Find proofs in one source that a solution of the other refutes; each side names its source."""
     if first.study is second.study:
         return []
     found = []
@@ -241,7 +241,7 @@ def _between(first: Side, second: Side) -> list[Alarm]:
         for alarm in find_contradictions(
             study.campaign, study.envelopes, tolerance=study.tolerance, solutions=solutions
         ):
-            # Both sources may have a run of one name.
+            # Both sources may have a run of the same name.
             claim = replace(alarm.certificate, source=f"{one.source}: {alarm.certificate.source}")
             solution = replace(alarm.other, source=f"{other.source}: {alarm.other.source}")
             found.append(replace(alarm, certificate=claim, other=solution))
@@ -249,19 +249,19 @@ def _between(first: Side, second: Side) -> list[Alarm]:
 
 
 def verdict(low: float | None, high: float | None, p: float | None = None, *, level: float = 0.95) -> str:
-    """Word an interval of second minus first; where there is a p too, both have to show the difference.
+    """Return the verdict on an interval of second minus first; if there is a p too, both have to show the difference.
 
     >>> verdict(-0.02, -0.01), verdict(0.01, 0.02), verdict(-0.01, 0.01), verdict(0.01, 0.02, 0.06)
     ('better', 'worse', 'no difference shown', 'no difference shown')
     """
-    # Of the percentile bootstrap the two may differ.
+    # With the percentile bootstrap the two may disagree.
     if low is None or high is None or (p is not None and p > 1 - level):
         return NOTHING
     return BETTER if high < 0 else WORSE if low > 0 else NOTHING
 
 
 def check_comparable(first: Side, second: Side) -> list[str]:
-    """Refuse sides that answer different questions, and return what is worth a note."""
+    """Refuse sides that are not comparable, and return notes."""
     if first.name == second.name:
         raise UsageError(f"compare: expected two arms, got {first.name} twice")
     for side in (first, second):
@@ -295,7 +295,7 @@ def check_comparable(first: Side, second: Side) -> list[str]:
 
 
 def refuse_other_question(first: Side, second: Side) -> None:
-    """Refuse references or declared choices that differ between the sides."""
+    """Refuse sides with different references or declared choices."""
     for side in (first, second):
         if (count := len(side.study.references)) > 1:
             raise UsageError(f"compare: expected one reference, got {count}", hint="give one --snapshot")
@@ -328,7 +328,7 @@ def _choice(study: Study, name: str) -> object:
 
 
 def find_arm(study: Study, source: str, arm: str | None) -> str:
-    """Return the arm that is meant: the named one, or the only one there is."""
+    """Return the named arm, or the only one."""
     arms = sorted(study.envelopes.runs["arm"].unique().to_list())
     if arm is None:
         if len(arms) == 1:
@@ -340,20 +340,20 @@ def find_arm(study: Study, source: str, arm: str | None) -> str:
 
 
 def _split(given: str) -> tuple[str, str | None]:
-    """Split `SOURCE:ARM` where no file has that whole name."""
+    """Split `SOURCE:ARM`, unless a file has that whole name."""
     source, _, arm = given.rpartition(":")
-    # A colon is legal in a file name, so a path that exists, or a pattern that has matches, is never cut.
+    # A colon is legal in a file name, so a path that exists, or a pattern with matches, is never split.
     whole = not source or Path(given).exists() or bool(matches_of(given))
     return (given, None) if whole else (source, arm)
 
 
 def paired_scores(first: Side, second: Side) -> Scores:
-    """Put the runs of both sides into one table, the first as arm "1", the second as arm "2"."""
+    """Join the runs of both sides in one table, the first as arm "1", the second as arm "2"."""
     parts = []
     for side, label in ((first, "1"), (second, "2")):
         scores = side.study.scores[0]
         frame = scores.frame.filter(pl.col("arm") == side.arm).with_columns(arm=pl.lit(label))
-        # The other arms of a study do not count: their missing runs must not fail this gate.
+        # Only the coverage of this arm: missing runs of other arms must not fail the gate.
         coverage = side.study.coverage_of([side.arm])
         parts.append(replace(scores, frame=frame, reading=replace(scores.reading, coverage=coverage, tier_two=())))
     readings = [part.reading for part in parts]
@@ -369,7 +369,7 @@ def paired_scores(first: Side, second: Side) -> Scores:
 
 
 def _absent(first: Side, second: Side) -> tuple[str, ...]:
-    """Name the runs that a side lacks: planned cells that are not whole, and cells that the other side alone has."""
+    """Name the runs that a side lacks: planned cells that are not complete, and cells that only the other side has."""
     found = []
     for side, other in ((first, second), (second, first)):
         mine = side.study.cells.filter(pl.col("arm") == side.arm)
@@ -398,7 +398,7 @@ def panel_differences(boot: Bootstrap, interval: str, level: float) -> pl.DataFr
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """What was found: `suggested` is a gate at limit 0, and `detectable` what runs like these show, where asked for."""
+    """The result of `judge_pair`; `suggested`, a gate at limit 0, and `detectable` exist only on request."""
 
     comparison: Comparison
     gate: Gate | None
@@ -407,11 +407,11 @@ class Judged:
 
     @property
     def failed(self) -> bool:
-        """Whether the gate fails, or an alarm rings: then no number of it can be trusted."""
+        """Whether the gate fails, or an alarm makes all its numbers doubtful."""
         return bool((self.gate is not None and self.gate.failed) or self.comparison.alarms)
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         gate = self.gate
         return self.comparison.document() | {
             "fail_if_worse": gate.limit if gate is not None and gate.question == GateQuestion.WORSE else None,
@@ -436,9 +436,9 @@ def judge_pair(
     suggest: bool = False,
     **choices: Any,
 ) -> Judged:
-    """Compare the second arm with the first and judge the gate, of which there is one at most.
+    """Compare the second arm with the first and judge the gate, if one is given.
 
-    `choices` are as `gapline.open_study` takes them; see `gapline.compare` and `gapline.study.gate`.
+    `choices` are those of `gapline.open_study`; see `gapline.compare` and `gapline.study.gate`.
     """
     limits = {
         GateQuestion.WORSE: fail_if_worse,

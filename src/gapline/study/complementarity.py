@@ -1,4 +1,4 @@
-"""Complementarity: pairs of arms with similar scores that end elsewhere or reach the goal at other rates."""
+"""Complementarity: pairs of arms with similar scores but different final gaps or attainment."""
 
 from dataclasses import dataclass
 from itertools import combinations, product
@@ -30,8 +30,8 @@ _FACTORS = (0.5, 1.0, 2.0)
 class Complementarity(Shown):
     """Every within-panel pair of arms with its absolute differences, and whether the rule selects it.
 
-    `d_final` is null where an arm has no non-empty run in the panel. `grid` counts what the rule would select with its
-    thresholds halved, as given and doubled.
+    `d_final` is null if an arm has no non-empty run in the panel. `grid` counts the pairs that the rule would select
+    with its thresholds halved, as given and doubled.
     """
 
     pairs: pl.DataFrame
@@ -42,16 +42,16 @@ class Complementarity(Shown):
 
     @property
     def contrasts(self) -> pl.DataFrame:
-        """The selected pairs, nearest scores first."""
+        """The selected pairs, the most similar scores first."""
         return self.pairs.filter("selected").drop("selected").sort("d_score", "panel", "a", "b")
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a description in one line."""
         chosen = f"{self.contrasts.height} of {self.pairs.height} pairs selected"
         return f"{chosen}; {self.kernel}, goal {self.goal:g}, against {self.reference}"
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         return as_document(self) | {"pairs": self.pairs.height, "contrasts": self.contrasts.to_dicts()}
 
 
@@ -70,7 +70,7 @@ def complementarity(
 ) -> Complementarity:
     """Screen all arms, panel by panel, for similar scores with different endpoints or attainment.
 
-    Only arms that ran the same instances of a panel are a pair there.
+    Only arms that ran the same instances of a panel form a pair there.
 
     A pair is selected where the scores differ by at most `max_score`, and the raw final gaps by at least `min_final` or
     the attainment of the goal by at least `min_attainment`. Means are over instances as the scores are; final gaps over
@@ -87,7 +87,7 @@ def complementarity(
     scores = integrate_envelopes(envelopes, references, kernels=[chosen], weight=parse_weight(weight))[:, 0]
     raw, _ = final_gaps(envelopes, references)
     hits = hitting_times(envelopes, references, [goal], tolerance)[:, 0]
-    # An empty run has no final gap; as a zero or a one it would decide the mean.
+    # An empty run has no final gap: a zero or a one instead would decide the mean.
     full = ~np.isnan(raw)
     score = cells.panel_means(cells.instance_means(scores))
     final = cells.panel_means(cells.instance_means(raw, where=full))
@@ -97,7 +97,7 @@ def complementarity(
     for panel, name in enumerate(cells.panels):
         for one, other in combinations(range(len(cells.arms)), 2):
             inside = cells.panel == panel
-            # Means over other instances of the panel may be alike or apart whatever the arms do.
+            # Means over different instances of the panel may agree or differ whatever the arms do.
             if not np.array_equal(has[one, inside], has[other, inside]):
                 continue
             cell = [abs(float(means[one, panel]) - float(means[other, panel])) for means in (score, final, attained)]
@@ -106,7 +106,7 @@ def complementarity(
                 continue
             rows.append((name, cells.arms[one], cells.arms[other], *(finite_or_none(value) for value in cell)))
     pairs = pl.DataFrame(rows, schema=COMPLEMENTARITY_PAIRS, orient="row")
-    # The thresholds are a choice: the grid shows how many pairs hang on it.
+    # The thresholds are a choice: the grid shows how many pairs depend on it.
     grid = [
         (s, f, a, pairs.filter(_rule(s, f, a)).height)
         for s, f, a in product(*([factor * v for factor in _FACTORS] for v in (max_score, min_final, min_attainment)))

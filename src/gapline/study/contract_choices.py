@@ -1,4 +1,4 @@
-"""Choices that a contract states, the code that they name, and facts that it changed after the runs."""
+"""Choices that a contract states, the code that they name, and facts that changed after the runs."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import reduce
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 Pair = tuple[str, str]
 (DEFAULT_KERNEL,) = find_choice("kernels")[1].default
-# What a contract says of the runs that were to be made: the runs themselves say what it was.
+# Fields of a contract about planned runs: the runs themselves record what happened.
 _OF_RUNS = ("horizon", "snapshots", "checker")
-# What traces do not carry of a contract, in the order in which it is printed.
+# Choices of a contract that traces do not record, in the order in which they are printed.
 _OF_TRACES = (
     "policy", "kernels", "weight", "weighting", "goals", "transform", "time_scale", "sense", "validation", "contrasts",
     "interval", "level", "draws", "seed", "simultaneous",
@@ -33,7 +33,7 @@ _OF_TRACES = (
 
 
 def read_contract(folder: Path | None) -> "tuple[Contract | None, str | None, Register | None]":
-    """Read contract and register; a study that was never run, or run before there were registers, has none."""
+    """Read contract and register; a study that was never run, or was run before registers existed, has no register."""
     if folder is None:
         return None, None, None
     from gapline.contract.study_file import load_contract
@@ -45,7 +45,7 @@ def read_contract(folder: Path | None) -> "tuple[Contract | None, str | None, Re
 
 
 def declared_choices(contract: "Contract | None") -> dict[str, Any]:
-    """Return what a contract declares, by the names of `open_study`, and what else is read of it."""
+    """Return what a contract declares, by the names of `open_study`, and further facts of it."""
     if contract is None:
         return {}
     stated = {
@@ -84,25 +84,25 @@ def declared_facts(contract: "Contract | None") -> tuple[str, ...]:
 def score_options(
     contract: "Contract", folder: Path, *, carried: bool = False, arms: Collection[str] | None = None
 ) -> list[str]:
-    """Return the options under which `gapline score` and `analyse` read the traces of a study as the study is read.
+    """Return the options with which `gapline score` and `analyse` read the traces of a study like the study itself.
 
-    `carried` where the snapshot lies beside the traces, and need not be named; `arms` are those that the traces have.
+    With `carried`, the snapshot is next to the traces and need not be named; `arms` are those in the traces.
     """
     stated = declared_choices(contract)
     present = {arm.name for arm in contract.arms} if arms is None else set(arms)
     compared = present - set(stated["tier_two"])
     stated["contrasts"] = tuple(pair for pair in stated["contrasts"] if compared.issuperset(pair))
-    # A snapshot that was known before the runs is so again; runs that are maximised say so themselves.
+    # A snapshot that was known before the runs is labelled so again; maximised runs record it themselves.
     stated["policy"] = stated["policy"] if stated["policy"] in (Policy.ANALYSIS, "both") else None
     stated["sense"] = "min" if {*stated["stated_sense"].values()} == {"min"} else None
-    # In this order, as the study itself looks for them.
+    # In the order in which the study itself searches for them.
     places = [folder / contract.reference.snapshot] if contract.reference.snapshot else []
     files = [place for place in (*places, folder / CAMPAIGN / CARRIED_REFERENCES) if place.is_file()]
     options = ["--snapshot", str(files[0])] if files and not carried else []
     for name in _OF_TRACES:
         choice, value = find_choice(name)[1], stated[name]
         option = f"--{(choice.option or name).partition('/')[0].replace('_', '-')}"
-        # The direction is assumed where nothing states it, which is not the same as stating it.
+        # A direction that is assumed by default is not the same as a stated one.
         if not is_set(value) or (value == choice.default and name != "sense"):
             continue
         if isinstance(value, Mapping):
@@ -113,7 +113,7 @@ def score_options(
 
 
 def lead_goals(goals: Sequence[float]) -> tuple[float, ...]:
-    """Put the first positive goal in front: a lead of 0 would show who found the reference itself."""
+    """Put the first positive goal first: a goal of 0 would only show which runs found the reference itself."""
     lead = next((goal for goal in goals if goal > 0), None)
     return tuple(goals) if lead is None else (lead, *(goal for goal in goals if goal != lead))
 
@@ -121,7 +121,7 @@ def lead_goals(goals: Sequence[float]) -> tuple[float, ...]:
 def load_functions(
     folder: Path | None, given: Mapping[str, Any], stated: Mapping[str, Any], noticed: list[str]
 ) -> tuple[str, ...]:
-    """Import the functions that are named, and return the statistics; what a contract names needs leave to run."""
+    """Import the named functions and return the statistics; those of a contract need permission to run."""
     allow_code = given.get("allow_code", False)
     kernels, statistics = given.get("kernels"), given.get("statistics")
     wanted = [name for name in kernels or stated.get("kernels", ()) if split_python_name(name)]
@@ -141,10 +141,10 @@ def load_functions(
 
 
 def load_time_weight(folder: Path | None, given: Mapping[str, Any], chosen: Weight) -> str:
-    """Return the name of the time weight, its function loaded where it is one; a contract's needs leave to run."""
+    """Return the name of the time weight, and load it if it is a function; a contract's function needs permission."""
     if not isinstance(chosen, str):
         made = as_weight(chosen)
-        # Steps under a name of the caller's: from here on everything goes by the name.
+        # Steps with a name of the caller's are registered, since all other code uses the name.
         named = made.code is WeightCode.STEPS and not made.name.startswith("steps:")
         return keep_weight(made).name if named else made.name
     if split_python_name(chosen):
@@ -155,7 +155,7 @@ def load_time_weight(folder: Path | None, given: Mapping[str, Any], chosen: Weig
     return chosen
 
 
-# The columns of the runs that record a field of the contract's table [time].
+# Columns of the runs that record fields of the contract's table [time].
 _FIELDS = {"clock": "clock", "charged": "charged", "granularity": "granularity", "machine": "machine_class"}
 _BY_CELL = ("threads", "horizon")
 
@@ -170,8 +170,8 @@ def recorded_facts(runs: pl.DataFrame) -> list[str]:
 
 
 def contract_changes(contract: "Contract", runs: pl.DataFrame) -> dict[str, tuple[str, str]]:
-    """Return the fields of [time] that differ: what was recorded with the runs, and what the contract states today."""
-    # A campaign without a contract loads none of it.
+    """Return the fields of [time] that differ: the value recorded with the runs, and that of the contract today."""
+    # Imported here, because a campaign without a contract needs none of it.
     from gapline.contract.plan import Plan
 
     names = recorded_facts(runs)

@@ -1,4 +1,4 @@
-"""What of the plan is there, and what becomes of the rest: it is counted in every caption either way."""
+"""How much of the plan was run, and how the rest is treated; captions count it either way."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -28,9 +28,9 @@ def plan_cells(
     wanted: Mapping[str, tuple[str, ...]],
     waiting: pl.DataFrame | None = None,
 ) -> pl.DataFrame | None:
-    """Return the cells of the plan, None where there is no plan and nothing lacks.
+    """Return the cells of the plan, None if there is no plan and nothing is missing.
 
-    Of a million runs the table costs more than their scores: it is then made where somebody asks for it.
+    For a million runs the table takes longer than their scores, so it is only built when it is needed.
     """
     is_whole = not (campaign.running or campaign.interrupted) and (waiting is None or not waiting.height)
     if planned is None and is_whole and every_arm_has_every_cell(campaign.rows):
@@ -39,9 +39,9 @@ def plan_cells(
 
 
 def without_waiting(campaign: Campaign, unchecked: Unchecked) -> tuple[Campaign, pl.DataFrame]:
-    """Leave out whole runs with candidates that a checker has not judged, and return them beside the campaign.
+    """Leave out complete runs with candidates that no checker has judged, and return them with the campaign.
 
-    Where no run has all its verdicts, none is left out: there is nothing to score, and building the envelopes says so.
+    If no run has all its verdicts, none is left out: there is nothing to score, and building the envelopes says so.
     """
     runs, none = campaign.runs, campaign.runs.clear()
     refused = unchecked is Unchecked.REFUSE and "validation" in runs.columns
@@ -59,7 +59,7 @@ def without_waiting(campaign: Campaign, unchecked: Unchecked) -> tuple[Campaign,
 
 
 def absent_cells(cells: pl.DataFrame | None, missing: str) -> pl.DataFrame:
-    """Return the planned cells without a whole attempt, which one rule of `--missing` refuses."""
+    """Return the planned cells without a complete attempt; under the rule `refuse` of `--missing` they are an error."""
     if missing not in (rules := choice_values("missing")):
         raise UsageError(f"missing: expected {listing(rules)}, got {missing!r}")
     if cells is None:
@@ -75,7 +75,7 @@ def absent_cells(cells: pl.DataFrame | None, missing: str) -> pl.DataFrame:
             f"expected every planned run, got {absent.height:,} of {cells.height:,} {how}: {shown}",
             hint="run them (`gapline run`), or count them as empty (`--missing empty`)",
         )
-    # A run that waits for its verdict is whole: it never counts as one that found nothing.
+    # A run that waits for its verdict is complete: it never counts as a run that found nothing.
     return absent.filter(pl.col("state") != "unchecked")
 
 
@@ -84,7 +84,7 @@ def shared_runs(
 ) -> tuple[Campaign, int, dict[str, int]]:
     """Keep the runs on the instances that every compared arm ran.
 
-    Returned with them: how many instances are left out, and how many runs of each arm.
+    Also returns how many instances are left out, and how many runs of each arm.
     """
     arms = set(campaign.rows.names("arm"))
     declared = [] if contract is None else [arm for arm in contract.arms if arm.name in arms]
@@ -102,7 +102,7 @@ def shared_units(runs: pl.DataFrame) -> pl.DataFrame:
 
 
 def count_begun(campaign: Campaign, arms: Collection[str] | None = None) -> dict[str, int]:
-    """Count the cells that somebody works on and those that were cut short, of all arms or of some."""
+    """Count the cells in progress and those that were cut short, of all arms or of some."""
     begun = {"running": campaign.running, "interrupted": campaign.interrupted}
     return {name: sum(arms is None or key.arm in arms for key in keys) for name, keys in begun.items()}
 
@@ -119,10 +119,10 @@ def count_cells(
     shared: pl.DataFrame | None = None,
     **left_out: int,
 ) -> Coverage:
-    """Count runs and cells; `filled` where absent cells count as empty runs.
+    """Count runs and cells; with `filled`, absent cells count as empty runs.
 
-    `begun` says how many cells are running and interrupted, where no plan does. `shared` has the panels and instances
-    that count, where the runs on others were left out. `left_out` are further counts of `Coverage`, as they are.
+    `begun` has the numbers of running and interrupted cells of a campaign without a plan. `shared` has the panels and
+    instances that count, if runs on others were left out. `left_out` are further counts of `Coverage`, unchanged.
     """
     found = replace(count_coverage(runs, reference.unreferenced), **left_out)
     if not planned and not filled:

@@ -3,8 +3,8 @@
 `early-log:C` weighs 1/t from C on, `end-log:C` weighs 1/(Γ - t) until C before the horizon; without a cutoff neither
 has an integral, so the cutoff is part of what is estimated (the paper's appendix on logarithmic time). With d the
 difference of two arms' mean gap curves, the order at the cutoff C is the sign of ∫ d(x)/x dx from C to Γ, x being
-elapsed or remaining time: piecewise linear in ln C, so that the cutoffs at which two arms swap are exact where all
-horizons are one.
+elapsed or remaining time. It is piecewise linear in ln C, so the cutoffs at which two arms swap are exact if all
+horizons are equal.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ from gapline.study.horizon_sweep import HorizonSweep, SweepCurve, find_crossings
 
 Floats = NDArray[np.float64]
 KINDS = ("early-log", "end-log")
-# Of which a table has room: the powers of ten up to half of the horizon.
+# The number of default cutoffs: powers of ten up to half of the horizon.
 DECADES = 4
 FINE = 61
 
@@ -48,11 +48,11 @@ class CutoffSwap:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CutoffSweep(Shown):
-    """Scores by kind of weight, cutoff and arm; the columns stand in `contract/tables.py`.
+    """Scores by kind of weight, cutoff and arm; `contract/tables.py` defines the columns.
 
-    `flips` are the pairs of ranked arms whose order at a cutoff of the grid is not that under the declared weight.
-    `swaps` are the exact cutoffs, from the smallest of the grid up to the horizon, at which two ranked arms swap; None
-    where horizons differ and there is no common curve to find them on.
+    `flips` are the pairs of ranked arms whose order at a cutoff of the grid differs from that under the declared
+    weight. `swaps` are the exact cutoffs, from the smallest of the grid up to the horizon, at which two ranked arms
+    swap; None if horizons differ, since there is no common curve then.
     """
 
     kernel: str
@@ -68,20 +68,19 @@ class CutoffSweep(Shown):
     compared: tuple[str, ...]
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a description in one line."""
         return f"mean {self.kernel} score over {len(self.cutoffs)} cutoffs; {self.flips.height} flips"
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         return {name: value for name, value in as_document(self).items() if name != "sweep"}
 
     def fine(self) -> pl.DataFrame:
-        """Return kind, cutoff, arm and score on a fine grid between the cutoffs, for drawing; on theirs where exact
-        curves do not exist."""
+        """Return kind, cutoff, arm and score on a fine grid for drawing; without exact curves, on the cutoffs."""
         if self.sweep.relative or len(self.cutoffs) < 2:
             return self.scores
         grid = np.geomspace(self.cutoffs[0], self.cutoffs[-1], FINE).tolist()
-        # The ends as they were asked for: ten to the power of its logarithm may miss a number by its last bit.
+        # The exact ends: ten to the power of a logarithm may miss a number by its last bit.
         grid[0], grid[-1] = self.cutoffs[0], self.cutoffs[-1]
         arms = list(self.sweep.curves)
         return _frame({kind: weighted_curves(self.sweep, arms, kind, grid) for kind in KINDS}, grid, arms)
@@ -105,13 +104,13 @@ def cutoff_sweep(
     Parameters
     ----------
     sweep
-        The exact mean curves of the same runs under the same kernel, which say the weighting.
+        The exact mean curves of the same runs under the same kernel, with the weighting.
     baseline
         The score of each arm under the declared weight.
     cutoffs
-        Seconds below every horizon; powers of ten up to half of the shortest horizon where not given.
+        Seconds below every horizon; by default powers of ten up to half of the shortest horizon.
     compared
-        The arms whose order is judged.
+        The arms whose order is compared.
     """
     shortest = float(envelopes.runs["horizon"].to_numpy().min())
     grid = check_cutoffs(cutoffs, shortest) if cutoffs else default_cutoffs(shortest)
@@ -156,7 +155,7 @@ def log_weight_scores(
 ) -> Floats:
     """Return, cutoffs × arms, the pooled scores under `early-log` or `end-log` weights.
 
-    From the mean curves, all cutoffs in one walk; on relative time every run is integrated, as a cutoff is in seconds.
+    Computed from the mean curves in one pass; on relative time every run is integrated, since cutoffs are in seconds.
     """
     if not sweep.relative:
         return weighted_curves(sweep, cells.arms, kind, cutoffs)
@@ -175,7 +174,7 @@ def weighted_curves(sweep: HorizonSweep, arms: Sequence[str], kind: str, cutoffs
 
 
 def default_cutoffs(shortest: float) -> tuple[float, ...]:
-    """Return the powers of ten up to half of the shortest horizon, of which the largest few.
+    """Return the largest few powers of ten up to half of the shortest horizon.
 
     >>> default_cutoffs(30.0), default_cutoffs(3600.0)
     ((0.01, 0.1, 1.0, 10.0), (1.0, 10.0, 100.0, 1000.0))
@@ -185,7 +184,7 @@ def default_cutoffs(shortest: float) -> tuple[float, ...]:
 
 
 def check_cutoffs(cutoffs: Sequence[float], shortest: float) -> tuple[float, ...]:
-    """Return the cutoffs in order, each once; refuse those that leave nothing of some run's horizon."""
+    """Return the sorted cutoffs without duplicates; refuse those that leave nothing of some run's horizon."""
     wrong = [cutoff for cutoff in cutoffs if not 0 < cutoff < shortest]
     if wrong:
         raise UsageError(
@@ -197,15 +196,15 @@ def check_cutoffs(cutoffs: Sequence[float], shortest: float) -> tuple[float, ...
 def find_cutoff_swaps(
     one: SweepCurve, other: SweepCurve, kind: str, horizon: float, least: float
 ) -> tuple[CutoffSwap, ...]:
-    """Find the exact cutoffs, from the least one on, at which the order of two arms changes; ties are no swap."""
+    """Find the exact cutoffs, from the least one on, at which the order of two arms changes; ties do not count."""
     found = find_crossings(_cutoff_swaps, one, other, horizon, least, kind == "end-log")
-    # Found from the horizon down.
+    # The walk finds them in decreasing order.
     return tuple(CutoffSwap(kind, at, below, above) for at, below, above in reversed(found))
 
 
 @compiled(nogil=True)
 def _cutoff_swaps(times, apart, horizon, least, end, tie, out_at, out_side):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Walk down from the horizon, in elapsed or remaining time; `side` is who leads below a swap."""
+    """Walk down from the horizon, in elapsed or remaining time; `side` is the leader below a swap."""
     size = len(times)
     while size > 0 and times[size - 1] >= horizon:
         size -= 1
@@ -219,11 +218,11 @@ def _cutoff_swaps(times, apart, horizon, least, end, tie, out_at, out_side):  # 
         low, high = max(low, least), max(high, least)
         width = np.log(high / low)
         above = total
-        # From each edge up to the horizon: what the order at a cutoff there is judged by.
+        # The integral from each edge up to the horizon decides the order at a cutoff there.
         total += apart[k] * width
         whole = np.log(horizon / low)
         side = 1 if total > tie * whole else (-1 if total < -tie * whole else 0)
-        # A tie keeps the leader: two arms that meet and part again have not swapped.
+        # A tie keeps the leader: two arms that meet and separate again have not swapped.
         if width > 0.0 and side != 0:
             if leader * side < 0:
                 if found < len(out_at):

@@ -2,17 +2,16 @@
 
 | question | the gate fails |
 |---|---|
-| `worse` | where the second arm is shown to be worse by more than the limit |
+| `worse` | if the second arm is shown to be worse by more than the limit |
 | `non-inferior` | unless the second arm is shown to be worse by less than the limit |
 | `superior` | unless the second arm is shown to be better by more than the limit |
 
-What is "shown" is a one-sided statement at the gate's error. Where no run found a solution every gate fails. Without
-spread there is no interval and no error rate: differences that are all 0 pass the first two gates and fail the third;
-equal ones that are not 0 fail the first gate beyond the limit, and the others, which cannot be decided.
+"Shown" means a one-sided statement at the gate's error. If no run found a solution, every gate fails. Without spread
+there is no interval and no error rate: differences that are all 0 pass the first two gates and fail the third; equal
+ones that are not 0 fail the first gate beyond the limit, and fail the others, which are undecidable.
 
-How often the gate errs, and what it finds, is simulated
-on the given runs: instances are drawn anew inside their panels, their differences from the panel's mean with a sign of
-either kind and a little noise, and each such campaign is judged like the real one.
+The error rate and the power are simulated on the given runs: instances are drawn inside their panels, their differences
+from the panel's mean get a random sign and a little noise, and each such campaign is judged like the real one.
 """
 
 from dataclasses import asdict, dataclass
@@ -32,16 +31,16 @@ from gapline.statistics.student import panel_centred, stratified_moments, studen
 Floats = NDArray[np.float64]
 ERROR = 0.05
 NO_SOLUTION = "no run found a solution"
-# The power that a suggested limit has.
+# The power at a suggested limit.
 POWER = 0.8
-# Campaigns in a simulation: the rate of a 5 % error is known to about ±1 %.
+# Simulated campaigns: an error rate of 5 % is accurate to about ±1 %.
 CAMPAIGNS = 2000
-# Of methods that draw, fewer campaigns with fewer draws each.
+# For methods that draw: fewer campaigns, with fewer draws each.
 _FEWER, _DRAWS = 200, 499
 
 
 class GateQuestion(StrEnum):
-    """What a gate asks."""
+    """The questions of gates."""
 
     WORSE = "worse"
     NON_INFERIOR = "non-inferior"
@@ -49,7 +48,7 @@ class GateQuestion(StrEnum):
 
     @property
     def option(self) -> str:
-        """The option of `gapline compare` that asks it."""
+        """The option of `gapline compare` for this question."""
         return f"fail-if-{self}" if self is GateQuestion.WORSE else f"fail-unless-{self}"
 
 
@@ -60,21 +59,21 @@ class Gate:
     Attributes
     ----------
     bound
-        The one-sided end of the difference that decides: it lies above the true difference (below it, for `worse`) in
+        The one-sided end of the difference that decides: it is above the true difference (below it, for `worse`) in
         all but a share of `error` of all comparisons.
     wrong
-        Simulated share of comparisons in which the gate is wrong about an arm that lies at the limit exactly: it fails
-        one that is no worse than the limit, or passes one that is not better than it.
+        Simulated share of comparisons in which the gate is wrong about an arm exactly at the limit: it fails one that
+        is no worse than the limit, or passes one that is not better than it.
     finds, finds_at
-        Simulated share in which the gate finds what it looks for, at this true difference: for `worse` an arm worse by
-        twice the limit fails, for the others an arm that does not differ (`non-inferior`) or is better by twice the
-        limit passes. None for a limit of 0, where there is no such arm.
+        Simulated power at this true difference: for `worse`, an arm worse by twice the limit fails; for the others, an
+        arm that does not differ (`non-inferior`) or is better by twice the limit (`superior`) passes. None for a limit
+        of 0, where there is no such arm.
     detects
-        The true difference that it finds in 80 % of comparisons.
+        The true difference that it detects in 80 % of comparisons.
     suggested
-        The limit at which the gate finds in 80 % what `finds` speaks of.
+        The limit at which the power in `finds` is 80 %.
     basis
-        What the verdict rests on where there is no interval; then all numbers above are None.
+        The basis of the verdict if there is no interval; then all numbers above are None.
     """
 
     question: str
@@ -92,11 +91,11 @@ class Gate:
     basis: str | None = None
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         return asdict(self)
 
     def words(self) -> list[str]:
-        """Say how often the gate errs and what it finds, a sentence each."""
+        """Return how often the gate errs and what it detects, a sentence each."""
         if self.wrong is None or self.detects is None:
             return [self.basis] if self.basis else []
         size = f"{self.wrong:.1%} of {self.campaigns:,} simulated on these runs"
@@ -125,10 +124,10 @@ def judge_gate(
     empty: bool = False,
     seed: int = 1,
 ) -> Gate:
-    """Judge a difference (second minus first) by a named question, and simulate the rates of the gate.
+    """Judge a difference (second minus first) by a named question, and simulate the error rates of the gate.
 
-    Missing runs fail every gate, unless they are allowed: half of a campaign proves nothing. `empty` says that no run
-    found a solution, which fails every gate.
+    Missing runs fail every gate unless they are allowed, since half of a campaign proves nothing. `empty` says that no
+    run found a solution, which fails every gate.
     """
     if question not in list(GateQuestion):
         raise UsageError(f"question of a gate: expected {listing(GateQuestion)}, got {question!r}")
@@ -141,9 +140,9 @@ def judge_gate(
     blank = partial(_blank, asked, limit, error)
     if empty:
         return blank(NO_SOLUTION)
-    # Even an interval that looks fine over half of the runs is no evidence.
+    # An interval over half of the runs is no evidence, even if it looks fine.
     missing = f"{len(absent):,} runs are missing: {listing(absent, most=5)}" if absent and not allow_missing else None
-    # A one-sided statement is an end of the two-sided interval that leaves as much out on either side.
+    # A one-sided statement is one end of the two-sided interval with the same error on either side.
     found = estimate.judge(method=method, level=1 - 2 * error)
     if found.low is None or found.high is None:
         if missing:
@@ -156,7 +155,7 @@ def judge_gate(
     lower, upper = simulate_ends(estimate, method=method, level=1 - 2 * error, seed=seed)
     ends = -lower if asked is GateQuestion.WORSE else upper
     # Every method moves its ends with the difference, so one simulation serves every true difference: an arm at a
-    # distance d beyond the limit is found where the end, which is at 0 for the true value, lies less than d away.
+    # distance d beyond the limit is detected if the end, for a true value of 0, is closer than d.
     reach = float(np.quantile(ends, POWER))
     at = {GateQuestion.WORSE: 2 * limit, GateQuestion.NON_INFERIOR: 0.0, GateQuestion.SUPERIOR: -2 * limit}[asked]
     sign = -1.0 if asked is GateQuestion.SUPERIOR else 1.0
@@ -179,7 +178,7 @@ def judge_gate(
 
 
 def simulate_ends(estimate: Estimate, /, *, method: str | Method, level: float, seed: int = 1) -> tuple[Floats, Floats]:
-    """Return the interval's ends in campaigns like the given one whose true difference is 0."""
+    """Return the interval's ends in simulated campaigns like the given one, with a true difference of 0."""
     chosen = parse_method(method)
     fast = chosen in (Method.SKEW_T, Method.T)
     number = CAMPAIGNS if fast else _FEWER
@@ -190,8 +189,8 @@ def simulate_ends(estimate: Estimate, /, *, method: str | Method, level: float, 
         n = len(units)
         picked = generator.integers(0, n, size=(n, number))
         signs = 1.0 - 2.0 * generator.integers(0, 2, size=(n, number))
-        # Instances drawn from n have (n - 1)/n of the spread that others of the panel have. A few of them drawn again
-        # and again would be a law of a few points: normal noise, the less the more there are, fills the gaps.
+        # Instances drawn from n have (n - 1)/n of the variance of the panel. Few of them would give a distribution on
+        # few points: normal noise fills the gaps, with less noise the more instances there are.
         spread = np.sqrt(np.sum(estimate.pull[units] ** 2) / (n - 1))
         drawn = signs * estimate.pull[units][picked] * np.sqrt(n / (n - 1))
         width = n**-0.2
@@ -218,7 +217,7 @@ def _verdict(question: GateQuestion, bound: float, limit: float) -> str | None:
 
 
 def _without_spread(question: GateQuestion, limit: float, estimate: Estimate) -> tuple[str | None, str]:
-    """Judge differences that are all alike, of which nothing but their size is known: why it fails, and the basis."""
+    """Judge differences that are all equal, where only their size is known: why the gate fails, and the basis."""
     basis = no_spread_words(estimate)
     if estimate.tied:
         return "not shown to be better: " + basis if question is GateQuestion.SUPERIOR else None, basis
@@ -228,7 +227,7 @@ def _without_spread(question: GateQuestion, limit: float, estimate: Estimate) ->
 
 
 def no_spread_words(estimate: Estimate) -> str:
-    """Say what is known of a difference without spread."""
+    """Describe a difference without spread."""
     cells = "the only cell" if estimate.instances == 1 else f"all {estimate.instances:,} cells"
     if estimate.tied:
         return f"identical in {cells}; no interval, no error rate"

@@ -1,4 +1,4 @@
-"""Health of a campaign: what was captured, rejected, late or never there, per arm and per step of a ladder."""
+"""Health of a campaign: captured, rejected, late and missing candidates and runs, per arm and per ladder step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,13 +14,13 @@ from gapline.errors import UsageError, listing
 from gapline.files.scratch_arrays import piece_size
 from gapline.native.slices import step_places
 
-# What nobody varies on purpose: counts, and what the runner records of a run, but for its settings.
+# Columns that are never varied on purpose: counts, and records of the runner except its settings.
 _NO_LADDER = {
     *RUNS, *CARRIED, *RUN_RECORD, *RETIRED, "announced", "captured", "rejected", "unchecked", "late", "steps",
     "terminal_valid", "best", "best_raw", "best_time", "best_primary", "best_secondary",
 } - {"threads"}  # fmt: skip
 _MOST_STEPS = 50
-# What a planned cell is that is not done (`gapline.journal.plan_coverage`).
+# States of planned cells that are not done (`gapline.journal.plan_coverage`).
 _ABSENT = ("unchecked", "running", "interrupted", "missing")
 
 
@@ -30,14 +30,14 @@ class Health(ResultTable):
 
     `rejected` counts candidates with verdict invalid, late ones included; `terminal_invalid` runs whose last candidate
     in the horizon is invalid; `empty` runs without a valid incumbent, which stay in every mean; `crashed` runs that
-    crashed, were killed or lost; of `unknown` runs nobody says how they ended.
+    crashed, were killed or lost; `unknown` runs whose end is not recorded.
     """
 
     by: tuple[str, ...]
     reasons: pl.DataFrame
 
     def caption(self) -> str:
-        """Return what the counts are over."""
+        """Return the groups of the counts."""
         return f"completeness by {listing(self.by)}"
 
 
@@ -82,7 +82,7 @@ def count_runs(envelopes: Envelopes, groups: Sequence[str]) -> pl.DataFrame:
 
 
 def ladder_columns(runs: pl.DataFrame) -> list[str]:
-    """Name the carried columns of numbers that take several values, as a ladder of settings does (slices, threads)."""
+    """Name the further numeric columns that take several values, as a ladder of settings does (slices, threads)."""
     found = []
     for name in runs.columns:
         if name not in _NO_LADDER and runs[name].dtype.is_numeric():
@@ -94,7 +94,7 @@ def ladder_columns(runs: pl.DataFrame) -> list[str]:
 
 
 def completeness(cells: pl.DataFrame, runs: pl.DataFrame, /) -> pl.DataFrame:
-    """Return, per arm and panel, how many cells of a `Study` were to be run and what became of them."""
+    """Return, per arm and panel, how many cells of a `Study` were planned, and how many are in each state."""
     keys = ["arm", "panel"]
     states = cells.group_by(keys).agg(
         expected=pl.len().cast(pl.Int64), present=_in_state("done"), **{name: _in_state(name) for name in _ABSENT}

@@ -1,4 +1,4 @@
-"""Horizon sweep: the score at every horizon up to Γ as an exact curve per arm, and where two arms swap.
+"""Horizon sweep: the score at every horizon up to Γ as an exact curve per arm, and the swaps of two arms.
 
 With A(t) the area of an arm's mean gap curve up to a breakpoint t, and g its value from there on, the mean score at the
 horizon H is Λ(H) = (A(t) + g·(H - t)) / H until the next breakpoint. Two arms swap where the difference of their areas,
@@ -47,7 +47,7 @@ class SweepCurve:
     def at(self, horizons: Floats | float, /) -> Floats:
         """Return the exact score at each horizon; at 0 the gap itself, which is the limit."""
         h = np.asarray(horizons, np.float64)
-        # From its breakpoint on, a new value holds: equality belongs to the right piece.
+        # A new value holds from its breakpoint on, so equality belongs to the right piece.
         place = np.searchsorted(self.time, h, side="right") - 1
         total = self.area[place] + self.value[place] * (h - self.time[place])
         return np.where(h > 0, total / np.where(h > 0, h, 1.0), self.value[0])
@@ -82,7 +82,7 @@ class HorizonSweep(Shown):
     weighting: str
 
     def swaps_of(self, a: str, b: str) -> tuple[Swap, ...]:
-        """Return the swaps of two arms in the order of the horizon; none of arms that ran other instances."""
+        """Return the swaps of two arms in the order of the horizon; none for arms that ran different instances."""
         return self.swaps.get((a, b)) or self.swaps.get((b, a), ())
 
     def table(self, *, points: int = GRID) -> pl.DataFrame:
@@ -99,11 +99,11 @@ class HorizonSweep(Shown):
         return self.table()
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a description in one line."""
         return f"mean {self.kernel} score over the horizon up to {self.horizon:g}; {self.weighting}-equal"
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         return {
             "kernel": self.kernel,
             "weighting": self.weighting,
@@ -126,18 +126,18 @@ def horizon_sweep(
     events: Sequence[Events] | None = None,
     tolerance: float = TOLERANCE,
 ) -> HorizonSweep:
-    """Follow the mean score of every arm over the horizon.
+    """Compute the mean score of every arm at every horizon.
 
     Parameters
     ----------
     arms
-        The arms to compare; all of them where not given.
+        The arms to compare; by default all.
     relative
-        Horizons as shares of each run's own; the default is true where the runs have several.
+        Use horizons as shares of each run's own; by default only if the runs have several.
     events
-        The steps of all arms in order of their names, where they were collected already.
+        The steps of all arms in order of their names, if they were already collected.
 
-    The solvers were told the full horizon: a score at a shorter one is conditional on that. Empty runs stay in at the
+    The solvers were given the full horizon: a score at a shorter one is conditional on that. Empty runs count with the
     kernel's value before the first incumbent; a beaten reference gives negative contributions.
 
     >>> import gapline as gl
@@ -193,20 +193,20 @@ def sweep_curve(arm: str, events: Events, weights: Floats, kernel: Kernel) -> Sw
 
 
 def find_swaps(one: SweepCurve, other: SweepCurve, horizon: float) -> tuple[Swap, ...]:
-    """Find the exact horizons at which the order of two arms changes; ties in between are no swap."""
+    """Find the exact horizons at which the order of two arms changes; ties in between do not count."""
     return tuple(Swap(at, before, after) for at, after, before in find_crossings(_swaps, one, other, horizon))
 
 
 def find_crossings(
     walk: Callable[..., int], one: SweepCurve, other: SweepCurve, *given: object
 ) -> list[tuple[float, str, str]]:
-    """Return where a compiled walk over the difference of two curves finds another leader: place, new and old leader.
+    """Return where a compiled walk over the difference of two curves finds a new leader: place, new and old leader.
 
-    In the walk a leader is -1 for the first arm and 1 for the other.
+    In the walk, -1 stands for the first arm as the leader and 1 for the other.
     """
     times, apart = steps_apart((one.time, one.value), (other.time, other.value))
     names = {-1: one.arm, 1: other.arm}
-    # The compiled walk cannot grow its output: it counts all swaps, and is repeated where they did not fit.
+    # The compiled walk cannot grow its output: it counts all swaps, and is repeated if they did not fit.
     found, most = 64, 0
     while found > most:
         most = found
@@ -222,7 +222,7 @@ def _sweep(run, time, gap, weights, before, last, out_time, out_value, out_area)
     out_time[0], out_value[0], out_area[0] = 0.0, before, 0.0
     place = 0
     for k in range(len(time)):
-        # Equal stamps are one breakpoint; steps at time 0 change the first value.
+        # Equal stamps form one breakpoint; steps at time 0 change the first value.
         if time[k] > out_time[place]:
             piece = out_value[place] * (time[k] - out_time[place])
             area, error = two_sum(area, piece)
@@ -239,7 +239,7 @@ def _sweep(run, time, gap, weights, before, last, out_time, out_value, out_area)
 
 @compiled(nogil=True)
 def _swaps(times, apart, horizon, tie, out_at, out_leader):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Walk up to the horizon along the area between the curves; its sign says who has the smaller score."""
+    """Walk up to the horizon along the area between the curves; its sign tells which arm has the smaller score."""
     area, lost = 0.0, 0.0
     leader, found = 0, 0
     for k in range(len(times)):
@@ -258,7 +258,7 @@ def _swaps(times, apart, horizon, tie, out_at, out_leader):  # type: ignore[no-u
             if found < len(out_at):
                 out_at[found], out_leader[found] = min(max(crossing, now), end), side
             found += 1
-        # A tie keeps the leader: two arms that meet and part again have not swapped.
+        # A tie keeps the leader: two arms that meet and separate again have not swapped.
         if side != 0:
             leader = side
     return found

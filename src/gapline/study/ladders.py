@@ -1,8 +1,7 @@
-"""Ladders of settings: one solver at several numbers of slices or threads, step by step, with what the checker says.
+"""Ladders of settings: one solver at several values of a setting, such as slices or threads, step by step.
 
-A contract declares its ladders, and the runs record them (`contract/ladders.py`). Those of tier 2 are evidence of their
-own beside the campaign: they are described along their steps. The sensitivity analyses speak of the campaign: they
-leave these out.
+A contract declares its ladders, and the runs record them (`contract/ladders.py`). Ladders of tier 2 are separate
+evidence: they are described step by step, and left out of the sensitivity analyses of the campaign.
 """
 
 from collections.abc import Sequence
@@ -31,9 +30,9 @@ class Ladder(ResultTable):
     """One row per step of `settings`, the smallest first.
 
     After arm and settings: `rank` by the mean of the first kernel, among the steps that ran the same instances (null
-    for the others, and where the kernel ranks nothing); the counts of `Health`, `instances`, `first_valid` (the time by
-    which half of the runs have a valid incumbent; null where fewer than half ever have one), and the means of the first
-    kernel, of the final gap and of the attainment of the first goal, as `gapline score` has them.
+    for the others, and if the kernel ranks nothing); the counts of `Health`, `instances`, `first_valid` (the time by
+    which half of the runs have a valid incumbent; null if fewer than half ever have one), and the means of the first
+    kernel, of the final gap and of the attainment of the first goal, as in `gapline score`.
     """
 
     name: str
@@ -42,7 +41,7 @@ class Ladder(ResultTable):
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The arms that are its steps."""
+        """The arms of its steps."""
         return tuple(dict.fromkeys(self.frame["arm"].to_list()))
 
     def caption(self) -> str:
@@ -51,10 +50,10 @@ class Ladder(ResultTable):
 
 
 def study_ladders(study: "Study", names: Sequence[str] | None = None, /) -> dict[str, Ladder]:
-    """Return the ladders of a study by what they vary.
+    """Return the ladders of a study by the settings that they vary.
 
-    Those that the contract declares or the runs record. Where neither names any, along each column of the runs table
-    that takes several values as a setting does. `names` are those of ladders, or columns of the runs table.
+    These are the ladders that the contract declares or the runs record; if there are none, one along each column of the
+    runs table that varies like a setting. `names` selects ladders, or columns of the runs table.
     """
     known, runs = study.ladders, study.envelopes.runs
     if names is None:
@@ -72,14 +71,14 @@ def _steps(study: "Study", name: str) -> Ladder:
         strict=False,
     )
     part = study.envelopes.select(pl.col("arm").is_in(list(arms)))
-    # Steps without any run stay in the table, with a count of 0: that they are missing is what it has to show.
+    # Steps without any run stay in the table with a count of 0, to show that they are missing.
     counts = steps.join(_counts(study, part, ["arm"]), on="arm", how="left", maintain_order="left")
     whole = [column for column in counts.columns if counts[column].dtype == pl.Int64 and column not in settings]
     return _ladder(study, name, settings, counts.with_columns(pl.col(whole).fill_null(0)), ["arm"])
 
 
 def _column(study: "Study", name: str) -> Ladder:
-    # A reader that tells the runs of an arm apart by the column puts it into their names: these are the steps then.
+    # Some readers put the column into the names of the arms: then only these arms are the steps.
     named = pl.col("arm").str.contains(f" {name}=", literal=True)
     part = study.envelopes.select(pl.col(name).is_not_null() & (named | ~named.any()))
     return _ladder(study, name, (name,), _counts(study, part, ["arm", name]).sort(name, "arm"), ["arm", name])
@@ -88,7 +87,7 @@ def _column(study: "Study", name: str) -> Ladder:
 def _ladder(study: "Study", name: str, settings: tuple[str, ...], frame: pl.DataFrame, groups: Sequence[str]) -> Ladder:
     arms = frame["arm"].unique().to_list()
     runs = study.envelopes.runs.filter(pl.col("arm").is_in(arms))
-    # Steps are ranked as arms are: the largest group that ran the same instances.
+    # Steps are ranked like arms: the largest group that ran the same instances.
     members = study.envelopes.runs.join(frame.select(groups), on=groups, how="semi", nulls_equal=True)
     steps = members.select("panel", "instance", "steps", arm=_label(groups))
     found = decide_instance_set(steps, ladders=[], rule=study.missing, left_out=study.lacking)
@@ -110,7 +109,7 @@ def _ladder(study: "Study", name: str, settings: tuple[str, ...], frame: pl.Data
 
 
 def _label(groups: Sequence[str]) -> pl.Expr:
-    """Name a step: its arm, with the setting where one arm has several."""
+    """Return the name of a step: its arm, with the setting if an arm has several."""
     several = [
         pl.when(pl.col(name).n_unique().over("arm") > 1).then(pl.format(f" {name}={{}}", name)).otherwise(pl.lit(""))
         for name in groups
@@ -135,8 +134,8 @@ def _counts(study: "Study", part: Envelopes, groups: list[str]) -> pl.DataFrame:
     """Return counts, first valid times and means of each group, sorted by it."""
     counts = count_runs(part, groups)
     scores = study.scores[0].frame
-    # An empty run has no first time: it comes after every other one, and where half of the runs are empty so is the
-    # middle. Without it a step that fails often would look quick.
+    # An empty run has no first time: it sorts after all others, and if half of the runs are empty, the median is null.
+    # Otherwise a step that often fails would look fast.
     times = pl.col("first_time").sort(nulls_last=True)
     more = scores.group_by(groups).agg(
         instances=pl.col("instance").n_unique().cast(pl.Int64), first_valid=times.gather((pl.len() - 1) // 2).first()

@@ -1,7 +1,7 @@
-"""A study is opened: which runs count, against what, under which choices is decided here alone.
+"""Opening a study: the only place that decides which runs count, against which references, under which choices.
 
-A study is a contract, the plan that follows from it, a verified campaign and references. Sources without a contract (a
-trace file, an imported campaign) make a study whose choices are those of the caller.
+A study is a contract, the plan that follows from it, a verified campaign and references. For sources without a contract
+(a trace file, an imported campaign), the caller makes the choices.
 """
 
 from collections import ChainMap
@@ -71,9 +71,9 @@ if TYPE_CHECKING:
     from gapline.journal.register import Register
     from gapline.study.replication import Replicated
 
-# Choices of which one or several are given; as one they may be a text or a number.
+# Choices that may be one value or several; a single one may be a text or a number.
 _SEVERAL = ("kernels", "statistics", "tier_two", "goals")
-# Choices that a study has as they are.
+# Choices that the study stores unchanged.
 _AS_CHOSEN = ("weighting", "goals", "level", "draws", "seed", "simultaneous", "horizon")
 
 
@@ -86,21 +86,22 @@ def open_study(
     in_progress: bool = False,
     **choices: Unpack[ChoiceArguments],
 ) -> Study:
-    """Open a study, a campaign or traces: what `score`, `curve`, `compare`, `analyse` and `report` begin with.
+    """Open a study, a campaign or traces, the first step of `score`, `curve`, `compare`, `analyse` and `report`.
 
     Parameters
     ----------
     sources
-        A study directory or a replication package of one, whose contract gives every choice that is not given here;
+        A study directory or a replication package of one, whose contract supplies every choice that is not given here;
         or several of them, campaign directories, trace files, zips or patterns of them, frames, campaigns.
     {choices}
     workers
-        Others who read the candidates and pass over the steps, such as `gapline.executors.tasks` opens on a cluster.
-        The one source is then a study or a campaign directory that they see too; the results are the same.
+        Workers that read the candidates and walk through the steps, such as `gapline.executors.tasks` opens on a
+        cluster. The only source is then a study or a campaign directory that they can access too; the results are the
+        same.
     campaign
-        What the sources hold, where it was read already.
+        The campaign of the sources, if it was already read.
     in_progress
-        Whether runs are still to come: neither direction nor candidates are judged by those that are there.
+        Whether runs are still to come: then neither direction nor candidates are judged by the runs so far.
 
     >>> import gapline as gl
     >>> runs = [{"arm": arm, "instance": "i", "seed": 1, "horizon": 10, "trace": [(time, 30.0)]}
@@ -122,7 +123,7 @@ def open_study(
     whole, noticed = _read(sources, campaign, workers, declared.get("stated_sense"), given, in_progress=in_progress)
     scaling = _time_scale(chosen["time_scale"], whole)
     register = None if known_register is None else replace(known_register, start=first_start(whole.runs))
-    # A contract beside an imported campaign planned nothing that we ran: it names the arms, no cells.
+    # A contract next to an imported campaign planned no runs of ours: it names arms, but no cells.
     planned = contract if folder is not None and (folder / JOURNALS).is_dir() else None
     kept, removed = runs_of_contract(whole, contract, cells=planned is not None)
     accepted: dict[str, Any] = {"horizon": chosen["horizon"], "unchecked": _unchecked(given, chosen["validation"])}
@@ -235,7 +236,7 @@ def open_study(
 
 
 def _settle_choices(choices: Mapping[str, Any], declared: Mapping[str, Any]) -> ChainMap[str, Any]:
-    """Look a choice up among those of the caller, then those of the contract, then the defaults."""
+    """Look up a choice among those of the caller, then those of the contract, then the defaults."""
     given = {name: value for name, value in choices.items() if is_set(value)}
     given |= {name: tuple(several(given[name])) for name in _SEVERAL if name in given}
     stated = {name: value for name, value in declared.items() if is_set(value)}
@@ -243,20 +244,20 @@ def _settle_choices(choices: Mapping[str, Any], declared: Mapping[str, Any]) -> 
 
 
 def _settle_sources(given: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[str, ...], Path | None]:
-    """Return the sources, those of them that are paths, and the study directory where the one source is a study."""
-    # One pattern may stand for several sources, which are then several here too.
+    """Return the sources, the paths among them, and the study directory if the only source is a study."""
+    # One pattern may match several sources.
     sources = tuple(
         one for source in given for one in (matching(source) if isinstance(source, str | Path) else [source])
     )
     paths = tuple(source for source in sources if isinstance(source, str))
-    # Several sources have no contract in common: choices that one of them declares would bind the others.
+    # Several sources have no common contract: the choices of one would bind the others.
     return sources, paths, study_folder(paths[0]) if len(sources) == 1 and paths else None
 
 
 def _without_instances(
     campaign: Campaign, cells: pl.DataFrame | None, left_out: Mapping[str, str]
 ) -> tuple[Campaign, pl.DataFrame | None, dict[str, int]]:
-    """Leave out the runs and cells of some instances; return with them how many runs each arm loses."""
+    """Leave out the runs and cells of some instances; also return how many runs each arm loses."""
     unscorable = pl.col("instance").is_in(list(left_out))
     dropped = dict(campaign.runs.filter(unscorable).group_by("arm").len().iter_rows())
     kept = replace(campaign, runs=campaign.runs.filter(~unscorable))
@@ -266,7 +267,7 @@ def _without_instances(
 
 
 def _replication(folder: Path | None) -> "Replicated | None":
-    """Read what a study that runs a package again found, where it did."""
+    """Read the result of a replication from its study directory, None if there is none."""
     if folder is None or not (folder / REPLICATION).is_file():
         return None
     from gapline.study.replication import Replicated
@@ -275,7 +276,7 @@ def _replication(folder: Path | None) -> "Replicated | None":
 
 
 def open_studies(sources: Sequence[str], /, **choices: Any) -> dict[str, Study]:
-    """Open several sources, each as a study of its own, under the same choices; a host may be in one of them alone."""
+    """Open several sources, each as a separate study, under the same choices; a scaled host may be in only one."""
     if choices.get("time_scale"):
         tables: dict[str, Any] = {name: choices[name] for name in SourceChoices.__annotations__ if name in choices}
         choices["time_scale"] = settle_time_scale(
@@ -286,7 +287,7 @@ def open_studies(sources: Sequence[str], /, **choices: Any) -> dict[str, Study]:
     lenders = [source for source, snapshots in own.items() if snapshots]
     opened = {}
     for source in sources:
-        # What neither the caller nor a source itself names is lent by the only other one that has references.
+        # A source without references uses those of the only other source that has any.
         lent = own[lenders[0]] if len(lenders) == 1 and source not in lenders else ()
         study = open_study(source, **choices | ({"snapshots": lent} if lent else {}))
         remark = f"{source} has no reference of its own: read against that of {lenders[0]}" if lent else ""
@@ -295,7 +296,7 @@ def open_studies(sources: Sequence[str], /, **choices: Any) -> dict[str, Study]:
 
 
 def _own(source: str) -> tuple[Snapshot, ...]:
-    """Return the snapshots that a source names or carries."""
+    """Return the snapshots that a source names or contains."""
     paths = matching(source)
     folder = study_folder(paths[0]) if len(paths) == 1 else None
     contract, _, _ = read_contract(folder)
@@ -311,12 +312,12 @@ def _read(
     *,
     in_progress: bool,
 ) -> tuple[Campaign, list[str]]:
-    """Read the sources, unless their campaign is known, and say what there is to say of their direction."""
+    """Read the sources, unless their campaign is known, and return notes on their direction."""
     found, negate = known, given.get("negate", ())
     if found is None:
         doing("reading the runs")
         dialect: dict[str, Any] = {name: given[name] for name in SourceChoices.__annotations__ if name in given}
-        # What is stated holds of the objectives that are scored: of an arm that is negated, of what results.
+        # A stated sense is that of the scored objectives, after the objectives of an arm are negated.
         if negate:
             dialect.pop("sense", None)
         found = read_in_parts(sources[0] if len(sources) == 1 else list(sources), **dialect)
@@ -329,7 +330,7 @@ def _read(
 
 
 def _negated(campaign: Campaign, arms: str | Sequence[str]) -> Campaign:
-    """Negate what some arms report; without a run there is nothing to negate, score or report."""
+    """Negate the objectives of some arms; a campaign without runs is refused."""
     if not len(campaign):
         begun = {"under way": len(campaign.running), "interrupted": len(campaign.interrupted)}
         words = ", ".join(f"{number:,} {what}" for what, number in begun.items() if number)
@@ -338,14 +339,14 @@ def _negated(campaign: Campaign, arms: str | Sequence[str]) -> Campaign:
 
 
 def _time_scale(given: "TimeScaleGiven | TimeScale", campaign: Campaign) -> TimeScale | None:
-    """Settle what was asked for; the hosts are looked for before any filter takes runs away."""
+    """Settle the requested time scale; hosts are looked up before any filter removes runs."""
     if isinstance(given, TimeScale) or not given:
         return given or None  # type: ignore[return-value]
     return settle_time_scale(given, [campaign])
 
 
 def _unchecked(given: Mapping[str, Any], validation: str) -> Unchecked:
-    """Say what becomes of unchecked candidates; the caller's word stands in for the contract's."""
+    """Return how unchecked candidates are treated; the caller overrides the contract."""
     allow_unchecked = given.get("allow_unchecked", False)
     if given.get("validation") == "solver" and allow_unchecked:
         raise UsageError("expected --validation solver (count them) or --allow-unchecked (leave them out), got both")
@@ -361,12 +362,12 @@ def _contrasts(
     arms: set[str],
     tier_two: Sequence[str],
 ) -> tuple[tuple[Pair, ...], bool | None]:
-    """Return the contrasts that are named, and whether they were registered before the first run (None: unknown)."""
+    """Return the named contrasts, and whether they were registered before the first run (None: unknown)."""
     for name in (name for pair in given for name in pair if name not in arms):
         near = closest(name, arms)
         hint = f"did you mean {near!r}?" if near else f"there are: {listing(sorted(arms))}"
         raise UsageError(f"contrast: expected the name of an arm, got {name!r}", hint=hint)
-    # A contrast of the contract may name an arm that a filter left out, or that was declared descriptive here.
+    # A contrast of the contract may name an arm that a filter left out, or that is descriptive here.
     present = arms - set(tier_two)
     named = tuple((a, b) for a, b in given) or tuple(pair for pair in declared if present.issuperset(pair))
     if register is None or not named:
@@ -383,10 +384,10 @@ def _remarks(
     filled: int,
     unscorable: Mapping[str, str],
 ) -> tuple[str, ...]:
-    """Say what changed after the first run or between runs, and what was left out or filled in."""
+    """Return remarks on changes after the first run or between runs, and on what was left out or filled in."""
     remarks = [] if register is None else register.notes()
     for name, (recorded, today) in ({} if contract is None else contract_changes(contract, campaign.runs)).items():
-        # The register names it too, unless it was written later or does not know the field.
+        # The register reports it too, unless it was written later or does not know the field.
         known = tuple(f"{CHANGED}: {prefix}{name}: " for prefix in ("time ", ""))
         if not any(remark.startswith(known) for remark in remarks):
             remarks.append(f"{known[0]}{recorded} became {today} (as the journals show)")

@@ -1,4 +1,4 @@
-"""The same runs read in many ways: every kernel against every reference, with cell means at hand."""
+"""Scores of the same runs under every kernel and reference, with their cell means."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class Readings:
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """Numbers of every pair of ranked arms."""
+        """The numbers of every pair of ranked arms."""
         rows = [self.cells.arms.index(arm) for arm in self.ranked]
         return list(combinations(rows, 2))
 
@@ -63,7 +63,7 @@ class Readings:
         return self.cells.pooled(self.cells.instance_means(values), self.weighting)
 
     def pooled(self, reference: int, kernel: int, weighting: str | None = None) -> Floats:
-        """Return the pooled mean of each arm, by the declared weighting where no other is asked for."""
+        """Return the pooled mean of each arm, by the declared weighting unless another is given."""
         return self.cells.pooled(self.instance_means(reference, kernel), weighting or self.weighting)
 
     def outside(self, reference: int, kernel: int) -> NDArray[np.bool_]:
@@ -79,7 +79,7 @@ class Readings:
         return [int(number) for number in np.bincount(self.cells.arm[marked], minlength=len(self.cells.arms))]
 
     def unranked(self, reference: int, kernel: int) -> bool:
-        """Say whether a kernel ranks no arms, by the rule of `Scores.why_unranked`."""
+        """Return whether a kernel ranks no arms, by the rule of `Scores.why_unranked`."""
         rows = [self.cells.arms.index(arm) for arm in self.ranked]
         return bool(self.outside(reference, kernel)[rows].any())
 
@@ -106,14 +106,14 @@ def build_readings(
 ) -> Readings:
     """Score every run under every kernel and every named snapshot.
 
-    `tier_two` are the arms that are described and not compared: those that the runs mark, where not given. `ranked` are
-    the arms whose order is judged: those that ran the same instances, where not given.
+    `tier_two` are the arms that are described and not compared; by default those that the runs mark. `ranked` are the
+    arms whose order is compared; by default those that ran the same instances.
     """
     if not snapshots:
         raise UsageError("analyse: expected at least one snapshot, got none")
     if not len(envelopes):
         raise UsageError("analyse: expected runs, got none")
-    # Here and not at the first mean: every analysis averages over the seeds of an instance.
+    # Checked here, because every analysis averages over the seeds of an instance.
     check_horizons(envelopes.runs)
     check_tolerance(tolerance)
     parsed = [parse_kernel(kernel, tolerance=tolerance) for kernel in kernels]

@@ -1,6 +1,6 @@
-"""What a replication found: two studies of the same cells side by side, and whether the conclusions hold.
+"""Results of a replication: two studies of the same cells side by side, and whether the conclusions hold.
 
-It stands in `replication.json` of the study that ran again, so that whoever writes its report shows it too.
+They are stored in `replication.json` of the new study, so that its report shows them too.
 """
 
 from enum import StrEnum
@@ -15,12 +15,12 @@ from gapline.files.atomic_write import write_atomically
 from gapline.files.open_file import read_document
 
 SCHEMA = "gapline.replication/1"
-# The condition that says how many runs others disturbed.
+# The condition that counts the runs that other processes disturbed.
 DISTURBED = "disturbed runs"
 
 
 class Agreement(StrEnum):
-    """What became of a difference of two arms when it was measured again."""
+    """The outcomes of measuring a difference of two arms again."""
 
     AGREES = "agrees"
     SAME_SIGN = "agrees in sign, not told apart"
@@ -30,7 +30,7 @@ class Agreement(StrEnum):
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """A difference (mean of a minus mean of b) as one of the two studies has it; negative, a is better."""
+    """A difference (mean of a minus mean of b) in one of the two studies; if negative, a is better."""
 
     instances: int
     mean_a: float | None = None
@@ -48,7 +48,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Conclusion(msgspec.Struct, frozen=True, kw_only=True):
-    """A pair of arms, there and here."""
+    """A pair of arms in the old and in the new study."""
 
     a: str
     b: str
@@ -60,10 +60,10 @@ class Conclusion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Shift(msgspec.Struct, frozen=True, kw_only=True):
-    """How the mean of an arm moved from there to here, in a panel or, `panel` None, in all of them.
+    """The shift of an arm's mean from the old to the new study, in a panel, or in all of them if `panel` is None.
 
-    `verdict` is better, worse or no difference shown; None for a descriptive arm, which is never tested, and where
-    there is no interval (`reason`).
+    `verdict` is better, worse or no difference shown; None for a descriptive arm, which is never tested, and if there
+    is no interval (`reason`).
     """
 
     arm: str
@@ -82,8 +82,8 @@ class Shift(msgspec.Struct, frozen=True, kw_only=True):
 class RankAgreement(msgspec.Struct, frozen=True, kw_only=True):
     """Kendall's tau-b of the means of the compared arms, counted pair by pair.
 
-    A pair that is tied in both is in `tied_both` alone; `tau` is None where all pairs are tied on a side, or there is
-    none.
+    A pair that is tied in both counts only in `tied_both`; `tau` is None if all pairs are tied on one side, or there is
+    no pair.
     """
 
     arms: int
@@ -96,7 +96,7 @@ class RankAgreement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Condition(msgspec.Struct, frozen=True, kw_only=True):
-    """A fact under which the two were measured; empty where nobody recorded it."""
+    """A condition of the two measurements; empty if it was not recorded."""
 
     kind: str
     what: str
@@ -105,12 +105,12 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def differs(self) -> bool:
-        """Whether both are known and not alike."""
+        """Whether both are known and differ."""
         return bool(self.old and self.new and self.old != self.new)
 
 
 class ReplicatedPart(msgspec.Struct, frozen=True, kw_only=True):
-    """The part of a package that was run again: everything where nothing is named."""
+    """The part of a package that was replicated; everything if nothing is named."""
 
     arms: tuple[str, ...] = ()
     panels: tuple[str, ...] = ()
@@ -118,12 +118,12 @@ class ReplicatedPart(msgspec.Struct, frozen=True, kw_only=True):
     horizon_scale: float = 1.0
 
     def table(self) -> dict[str, Any]:
-        """Return it as a contract states it."""
+        """Return it as a table of a contract."""
         names = ("arms", "panels", "seeds")
         return {name: list(getattr(self, name)) for name in names} | {"horizon_scale": self.horizon_scale}
 
     def words(self) -> str:
-        """Say which part it is; nothing of all of it."""
+        """Describe the part; empty if it is everything."""
         named = (("arms", self.arms), ("panels", self.panels), ("seeds", self.seeds))
         words = [f"{kind} {listing(map(str, some))}" for kind, some in named if some]
         words += [f"horizons × {self.horizon_scale:g}"] if self.horizon_scale != 1 else []
@@ -131,7 +131,7 @@ class ReplicatedPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PackageOrigin(msgspec.Struct, frozen=True, kw_only=True):
-    """The package that was run again, and which part of it."""
+    """The package that was replicated, and which part of it."""
 
     name: str
     sha256: str
@@ -140,15 +140,15 @@ class PackageOrigin(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def identity(self) -> Identity:
-        """By what the package is known."""
+        """The identity of the package."""
         return Identity(self.name, self.sha256, self.swhid)
 
 
 class Replicated(msgspec.Struct, frozen=True, kw_only=True):
     """Two studies compared: the old one and the new one, on the runs that both have, under one reading.
 
-    `runs` are compared, of `planned` that were to be run again; `campaign` is the digest of the new runs. `horizons`
-    says at which horizons both are scored, and which were announced where these differ.
+    `runs` were compared, of `planned` ones to be replicated; `campaign` is the digest of the new runs. `horizons`
+    states the horizons at which both are scored, and those that were announced if they differ.
     """
 
     conclusions: tuple[Conclusion, ...]
@@ -172,22 +172,22 @@ class Replicated(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def contradicted(self) -> tuple[Conclusion, ...]:
-        """The pairs that both studies tell apart, the other way round."""
+        """The pairs with significant differences of opposite sign in the two studies."""
         return tuple(one for one in self.conclusions if one.agreement is Agreement.CONTRADICTS)
 
     @property
     def moved(self) -> tuple[Shift, ...]:
-        """The arms whose mean over all panels is shown to have moved."""
+        """The arms whose mean over all panels has significantly moved."""
         return tuple(one for one in self.shifts if one.panel is None and one.verdict in ("better", "worse"))
 
     def save(self, path: Path) -> None:
-        """Write it as a file of its own."""
+        """Write it to a file."""
         text = msgspec.json.format(msgspec.json.encode(self), indent=1) + b"\n"
         write_atomically(path, lambda stream: stream.write(text))
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read what `save` wrote."""
+        """Read a file that `save` wrote."""
         try:
             found = msgspec.json.decode(read_document(path), type=cls)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:

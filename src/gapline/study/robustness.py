@@ -1,4 +1,4 @@
-"""Robustness of a contrast: under which share of the choices it holds, and which choices flip it.
+"""Robustness of a contrast: the share of the choices under which it holds, and the choices that flip it.
 
 The choices are varied one at a time around the declared reading, which is the baseline: kernel × reference, time weight
 with its cutoff, weighting rule, horizon, goal level, declared transform.
@@ -32,13 +32,13 @@ Floats = NDArray[np.float64]
 GOALS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 # Cutoffs of the logarithmic weights are shares of the shortest horizon, so that every run keeps some weight.
 CUTOFFS = (0.01, 0.1)
-# Equal steps at which the order is counted; the horizons that a sentence names are the exact swaps.
+# Equidistant horizons at which the order is counted; the horizons in a sentence are the exact swaps.
 HORIZONS = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VariedChoice:
-    """One way to judge the arms: a pooled value per arm of which less is better."""
+    """One way to judge the arms: a pooled value per arm, of which less is better."""
 
     factor: str
     name: str
@@ -47,14 +47,14 @@ class VariedChoice:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Robustness(Shown):
-    """One verdict per contrast and choice, and a line per contrast; `left_out` are choices that cannot judge."""
+    """One verdict per contrast and choice, and a line per contrast; `left_out` are choices that cannot be judged."""
 
     summary: pl.DataFrame
     verdicts: pl.DataFrame
     left_out: tuple[str, ...]
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a description in one line."""
         return f"{self.summary.height} contrasts under {self.verdicts.height} choices"
 
     def document(self) -> list[dict[str, Any]]:
@@ -78,9 +78,9 @@ def robustness(
 ) -> Robustness:
     """Judge every contrast under every choice.
 
-    The sweep is of the same arms against the first reference, which is the baseline's. Berthold's gap under a beaten
-    reference is left out. A tie neither holds nor flips. `transforms` are readings under other transforms, `left_out`
-    those of them that cannot judge. Arms that ran other instances are not judged.
+    The sweep is of the same arms against the first reference, that of the baseline. Berthold's gap under a beaten
+    reference is left out. A tie neither holds nor flips. `transforms` are choices of other transforms, `left_out` those
+    that cannot be judged. Arms that ran different instances are not judged.
     """
     choices, unable = _choices(readings, sweep)
     choices += transforms
@@ -89,7 +89,7 @@ def robustness(
     group = instance_groups(readings.envelopes.rows)
     # Under a kernel that ranks nothing there is no order that could hold.
     judged = [] if readings.unranked(0, 0) else [(a, b) for a, b in contrasts if group[a] == group[b]]
-    # Every choice is a mean of an arm over its own instances.
+    # Every choice is a mean of an arm over the arm's own instances.
     left_out += [f"{a} and {b}: they ran other instances" for a, b in contrasts if group[a] != group[b]]
     summary, verdicts = [], []
     for a, b in judged:
@@ -114,7 +114,7 @@ def robustness(
 
 
 def describe(better: str | None, holds: int, total: int, flips: Sequence[tuple[str, str]], horizons: list[str]) -> str:
-    """Word one contrast.
+    """Describe one contrast.
 
     >>> describe("a", 58, 60, [("horizon", "20 s"), ("horizon", "40 s")], ["horizon < 40 s"])
     'a has the lower mean; the same order under 58 of 60 choices; flips at horizon < 40 s'
@@ -153,9 +153,9 @@ def _choices(readings: Readings, sweep: HorizonSweep) -> tuple[list[VariedChoice
 
 
 def _horizon_choice(readings: Readings, sweep: HorizonSweep, horizon: float, left_out: list[str]) -> list[VariedChoice]:
-    """Judge the arms at a shorter horizon under the declared weight; the sweep knows the uniform one exactly."""
+    """Judge the arms at a shorter horizon under the declared weight; for the uniform one the sweep is exact."""
     name = f"{horizon:g} {'of the horizon' if sweep.relative else 's'}"
-    # The sweep is exact and already there; any other weight needs a new integral at each horizon.
+    # The sweep is exact and already available; any other weight needs a new integral at each horizon.
     if readings.weight == "uniform":
         pooled = np.array([float(sweep.curves[arm].at(horizon)) for arm in readings.cells.arms])
         return [VariedChoice("horizon", name, pooled)]
@@ -170,7 +170,7 @@ def _horizon_choice(readings: Readings, sweep: HorizonSweep, horizon: float, lef
 
 
 def _integrate(readings: Readings, envelopes: Envelopes, weight: TimeWeight) -> Floats:
-    """Return the pooled score of each arm under another weight or horizon, all else as declared."""
+    """Return the pooled score of each arm under another weight or horizon, everything else as declared."""
     references, kernels = readings.references[0], [readings.kernels[0]]
     return readings.pool(integrate_envelopes(envelopes, references, kernels=kernels, weight=weight)[:, 0])
 
@@ -208,13 +208,13 @@ def _weight_choices(readings: Readings, sweep: HorizonSweep) -> list[VariedChoic
 
 
 def _horizon_words(sweep: HorizonSweep, a: str, b: str, better: str | None) -> list[str]:
-    """Name the horizons below the full one at which the other arm leads, exactly."""
+    """Name the exact ranges of horizons below the full one in which the other arm leads."""
     swaps = sweep.swaps_of(a, b)
     if better is None:
         return []
     unit = "of the horizon" if sweep.relative else "s"
     ends = [0.0, *(swap.horizon for swap in swaps)]
-    # Named are the stretches in which the other arm leads, each up to the swap that ends it.
+    # Each range in which the other arm leads extends up to the swap that ends it.
     return [
         (f"{low:.6g} < " if low > 0 else "") + f"horizon < {swap.horizon:.6g} {unit}"
         for low, swap in zip(ends, swaps, strict=False)

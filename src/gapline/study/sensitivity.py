@@ -26,7 +26,7 @@ from gapline.study.readings import Readings
 
 @dataclass(frozen=True, slots=True)
 class Angle:
-    """One way to read the runs."""
+    """One way to score the runs."""
 
     kernel: str
     reference: str
@@ -47,7 +47,7 @@ class Reversal:
     out_of_envelope: bool
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         found = as_document(self)
         return {"from": found.pop("before"), "to": found.pop("after"), **found}
 
@@ -92,13 +92,13 @@ def reversed_pairs(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MetricSensitivity(Shown):
-    """Every run rescored under every kernel and reference; the columns stand in `contract/tables.py`.
+    """Every run rescored under every kernel and reference; `contract/tables.py` defines the columns.
 
-    `runs` counts, arm by arm, the runs that score THETA - 1 under `dimacs:THETA` as an empty run does (`saturated`,
-    null under a kernel without a threshold) and the runs by the sign of their score (within the tolerance is zero);
+    `runs` counts, arm by arm, the runs that score THETA - 1 under `dimacs:THETA`, as an empty run does (`saturated`,
+    null under a kernel without a threshold), and the runs by the sign of their score (zero within the tolerance);
     `saturated` and `signs` are its sums. A ratio is null unless both pooled means are positive: `ratios` has b over a
     under one kernel, `kernel_ratios` one kernel over the default one for an arm. `pairs` counts pairs of ranked arms ×
-    panels that are not tied under the default kernel and the first reference; reversals are against that kernel under
+    panels that are not tied under the default kernel and the first reference. Reversals are against that kernel under
     the same reference, and against that reference under the same kernel.
     """
 
@@ -120,24 +120,24 @@ class MetricSensitivity(Shown):
         return str(self.pooled["kernel"][0])
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a description in one line."""
         found = f"{len(self.reversals)} reversals among {self.pairs} pairs against {self.lead}"
         return f"{found}; weight {self.weight}, {self.weighting}-equal"
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         negative = self.signs.select("kernel", "reference", runs=pl.col("negative"))
         found = as_document(self)
-        # Which arms are ranked is part of the reading.
+        # The reading already contains the ranked arms.
         del found["ranked"]
         return found | {"negative": negative.to_dicts()}
 
 
 def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
-    """Compare what the kernels say.
+    """Compare the kernels.
 
-    Empty runs stay in: they hold the kernel's value before the first incumbent. Berthold's gap under a beaten reference
-    is shown, marked `out_of_envelope` and given no rank.
+    Empty runs count with the kernel's value before the first incumbent. Berthold's gap under a beaten reference is
+    shown and marked `out_of_envelope`, but not ranked.
     """
     pooled, counts, ratios, kernel_ratios = [], [], [], []
     cells, zero = readings.cells, readings.tolerance
@@ -150,7 +150,7 @@ def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
         ranks = readings.ranks(r, k)
         values = readings.scores[r][:, k]
         signs = [readings.count(test) for test in (values < -zero, np.abs(values) <= zero, values > zero)]
-        # Only a threshold can saturate: the score ties with that of an empty run.
+        # Only a kernel with a threshold saturates: the score then ties with that of an empty run.
         saturated: Sequence[int | None] = [None] * len(cells.arms)
         if kernel.code is KernelCode.DIMACS:
             saturated = readings.count(np.abs(values - (kernel.parameter - 1.0)) <= TIE)
@@ -165,7 +165,7 @@ def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
     return MetricSensitivity(
         pooled=pl.DataFrame(pooled, schema=METRIC_POOLED, orient="row"),
         runs=by_arm,
-        # Without the nulls of kernels that have no threshold, of which a sum would make zeros.
+        # Without kernels that have no threshold: the sum of their nulls would be zero.
         saturated=by_arm.drop_nulls("saturated")
         .group_by("kernel", "reference", maintain_order=True)
         .agg(runs=pl.col("saturated").sum(), of=pl.col("runs").sum()),
@@ -181,14 +181,14 @@ def metric_sensitivity(readings: Readings, /) -> MetricSensitivity:
 
 
 def mean_ratio(a: float | None, b: float | None) -> float | None:
-    """Return b over a; with a mean of zero or below it would say nothing of "how many times better".
+    """Return b over a, None unless both means are positive: only then "how many times better" has a meaning.
 
     >>> mean_ratio(0.5, 2.0), mean_ratio(-0.5, 2.0)
     (4.0, None)
     """
     if a is None or b is None or not (a > 0 and b > 0):
         return None
-    # Python's own numbers: a ratio that overflows is infinite there, without a warning.
+    # Python's own floats: a ratio that overflows becomes infinite without a warning.
     ratio = float(b) / float(a)
     return ratio if math.isfinite(ratio) else None
 
@@ -202,7 +202,7 @@ def _reversals(readings: Readings) -> list[Reversal]:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ReferenceSensitivity(Shown):
-    """The first snapshot against another one: pooled scores and runs below zero under both, and what reverses.
+    """The first snapshot against another one: pooled scores and runs below zero under both, and the reversals.
 
     Of the `instances` of the campaign, `changed` have references that differ by more than the tolerance.
     """
@@ -218,22 +218,22 @@ class ReferenceSensitivity(Shown):
     weighting: str
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a description in one line."""
         changed = f"{self.changed} of {self.instances} references changed"
         return f"{self.before} to {self.after}: {changed}, {len(self.reversals)} reversals"
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         found = as_document(self)
         return {"from": found.pop("before"), "to": found.pop("after"), **found}
 
 
 def reference_sensitivity(readings: Readings, /) -> ReferenceSensitivity:
-    """Compare what the first and the last snapshot say."""
+    """Compare the first and the last snapshot."""
     before, after = 0, len(readings.names) - 1
     cells = readings.cells
     one, other = readings.references[before], readings.references[after]
-    # Against the larger of the two, so that the count is the same in both directions.
+    # Relative to the larger of the two, so that the count is the same in both directions.
     differs = np.abs(one - other) > readings.tolerance * np.maximum(np.abs(one), np.abs(other))
     shift, negative, reversals = [], [], []
     for k, kernel in enumerate(readings.kernels):

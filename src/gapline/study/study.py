@@ -1,4 +1,4 @@
-"""`Study`: runs, references and choices, opened once; every number of it is made here."""
+"""`Study`: runs, references and choices, opened once; every number is computed from it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from gapline.journal.register import Register
     from gapline.study.replication import Replicated
 
-# A band is drawn, not tested: fewer draws look the same.
+# A band is for display, not for tests: fewer draws look the same.
 BAND_DRAWS = 1000
 
 
@@ -55,34 +55,34 @@ class Study(Shown):
     Attributes
     ----------
     arms
-        All arms that the contract or the runs name, by name, also those that a filter leaves out: how an arm is drawn
-        follows from its place among them.
+        All arms that the contract or the runs name, sorted, including those that a filter leaves out: the style of an
+        arm in figures follows from its position.
     references
-        What the runs are read against, the declared one first: means, intervals, ranks and contrasts use that one.
+        The references of the runs, the declared one first: means, intervals, ranks and contrasts use that one.
     stored
-        The snapshots as they are stored, before anything of the runs is folded in; alarms ring on them.
+        The snapshots as stored, before any runs are folded in; alarms refer to them.
     kernels, goals
-        The first of each leads.
+        The first of each is the leading one.
     horizon
-        The shorter horizon at which the runs are scored, where the caller asked for one.
+        The shorter horizon at which the runs are scored, if the caller asked for one.
     declared
-        Contrasts that the contract or the caller names; `registered` says whether they stood in the register before the
-        first run (None: nothing registers when they were named).
+        Contrasts that the contract or the caller names; `registered` says whether they were registered before the first
+        run (None: unknown, because there is no register).
     left_out
-        Instances that cannot be scored and were left out because that was asked for, each with the reason; `dropped`
-        counts their runs by arm.
+        Instances that cannot be scored and were left out on request, each with the reason; `dropped` counts their runs
+        by arm.
     planned
-        The cells that were to be run, as `cells` has them; None where no contract planned any and every arm has all the
-        cells that any arm has.
+        The planned cells, in the form of `cells`; None if no contract planned any and every arm has all cells of every
+        other arm.
     package
-        By what the replication package is known that the study was opened from; None for any other source. `packages`
-        are all that are among the sources.
+        The identity of the replication package that the study was opened from; None for any other source. `packages`
+        are all packages among the sources.
     replication
-        What was found when it ran a package again; of other runs than these where they changed since.
+        The result of replicating a package; if runs changed since, it refers to the earlier ones.
     missing
-        What becomes of missing runs.
+        How missing runs are treated.
     lacking, unshared
-        How many instances were left out because some compared arm did not run them, and their runs by arm.
+        The number of instances left out because some compared arm did not run them, and their runs by arm.
     given
         The facts about the runs that the caller stated: sense, validation.
     """
@@ -132,14 +132,14 @@ class Study(Shown):
         return self.summary.frame
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a description in one line."""
         return f"{self.title!r}, {self.campaign.caption()}, {self.references[0].label}"
 
     @cached_property
     def cells(self) -> pl.DataFrame:
-        """Arm, panel, instance, seed, state (done, running, interrupted or missing) of everything that was to be run.
+        """Arm, panel, instance, seed and state (done, running, interrupted or missing) of every cell to be run.
 
-        That is the plan of the contract, or without one every cell that any arm has.
+        These are the planned cells, or without a plan every cell that any arm has.
         """
         if self.planned is not None:
             return self.planned
@@ -169,12 +169,12 @@ class Study(Shown):
 
     @property
     def ranked_arms(self) -> tuple[str, ...]:
-        """The arms that are ranked, by name; none where no two compared arms ran the same instances."""
+        """The arms that are ranked, by name; none if no two compared arms ran the same instances."""
         return self.instance_set.arms
 
     @cached_property
     def ladders(self) -> dict[str, dict[str, Step]]:
-        """The ladders of settings: name -> arm -> its settings, smallest step first; also of arms that lack runs."""
+        """The ladders of settings: name -> arm -> its settings, smallest step first; includes arms without runs."""
         present = set(self.cells["arm"].unique())
         declared = [] if self.contract is None else [arm for arm in self.contract.arms if arm.name in present]
         return find_ladders(self.envelopes.runs, declared)
@@ -188,8 +188,8 @@ class Study(Shown):
 
     @property
     def pairs(self) -> list[Pair]:
-        """The declared contrasts, or every pair of ranked arms where none was declared."""
-        # What was declared beforehand is the question; only without one is every pair looked at.
+        """The declared contrasts, or every pair of ranked arms if none was declared."""
+        # Declared contrasts are the question; every pair is compared only without them.
         return list(self.declared) or list(combinations(self.ranked_arms, 2))
 
     @property
@@ -199,13 +199,13 @@ class Study(Shown):
 
     @cached_property
     def campaign_digest(self) -> str:
-        """The digest of the campaign: made once, since it takes a pass over all of its columns."""
+        """The digest of the campaign, computed once, since it takes a pass over all columns."""
         return self.campaign.digest()
 
     @cached_property
     def folded(self) -> LabelledSnapshot:
         """The analysis reference: the best of the stored values and of these runs."""
-        # Under the policy `analysis` it is there already: folding again would only rename it.
+        # Under the policy `analysis` it already exists: folding again would only rename it.
         for entry in self.references:
             if entry.policy == Policy.ANALYSIS:
                 return entry
@@ -213,18 +213,18 @@ class Study(Shown):
 
     @cached_property
     def only_folded(self) -> tuple[str, ...]:
-        """Instances that runs solved and of which the stored reference has no value: the fold alone has one."""
+        """Instances that runs solved but for which the stored reference has no value: only the fold has one."""
         solved = self.envelopes.runs.filter(pl.col("steps") > 0)["instance"].unique().sort()
         return tuple(name for name in solved for stored in self.stored[:1] if lacks_value(stored, name))
 
     @cached_property
     def both(self) -> tuple[LabelledSnapshot, ...]:
-        """Every reference that was asked for and, beside it, the other policy: what sensitivity is judged between."""
-        # The reference that was asked for stays first: it is the one from which a shift is counted.
+        """Every requested reference, and one under the other policy, for the sensitivity analysis."""
+        # The requested reference stays first: shifts are counted from it.
         if any(entry.policy != Policy.ANALYSIS for entry in self.references) or not self.stored:
             known = any(entry.policy == Policy.ANALYSIS for entry in self.references)
             return self.references if known else (*self.references, self.folded)
-        # What lacks a value that a run has cannot be scored against: then there is one reference alone.
+        # A stored reference without a value for a solved instance cannot be used: then there is only one reference.
         if self.only_folded:
             return self.references
         digests = registered_digests(self.register)
@@ -235,7 +235,7 @@ class Study(Shown):
 
     @cached_property
     def scores(self) -> tuple[Scores, ...]:
-        """The scores of every run under every kernel, one `Scores` per reference that was asked for."""
+        """The scores of every run under every kernel, one `Scores` per requested reference."""
         return self.score_against(self.references)
 
     def score_against(self, references: Sequence[LabelledSnapshot]) -> tuple[Scores, ...]:
@@ -258,12 +258,12 @@ class Study(Shown):
 
     @property
     def checker(self) -> str | None:
-        """Name and version of the checker whose verdicts count, where one is named."""
+        """Name and version of the checker whose verdicts count, if there is one."""
         return self.campaign.facts.get("checker")
 
     @cached_property
     def simplified_models(self) -> dict[str, str]:
-        """The arms that solve a simplified model of the instances, and which."""
+        """The arms that solve a simplified model of the instances, with the model."""
         arms = () if self.contract is None else self.contract.arms
         exact = [arm.name for arm in arms if arm.model == EXACT_MODEL]
         stated = {arm.name: arm.model for arm in arms if arm.model and arm.name not in exact}
@@ -272,7 +272,7 @@ class Study(Shown):
 
     @cached_property
     def origins(self) -> dict[str, tuple[FactOrigin, ...]]:
-        """Who stated clock, horizon, validation, sense, threads and machine of the runs, and the reference's date."""
+        """Where clock, horizon, validation, sense, threads, machine and reference date of the runs were stated."""
         found = reading_origins(self.envelopes.runs, given=self.given, declared=declared_facts(self.contract))
         policy, dated = self.references[0].policy, self.snapshot.as_of is not None
         stated = FactOrigin.FILE if dated else FactOrigin.NOT_STATED
@@ -280,7 +280,7 @@ class Study(Shown):
 
     @cached_property
     def reading(self) -> Reading:
-        """The choices behind every number that names no other."""
+        """The choices behind every number unless other choices are stated."""
         return self.reading_of(self.references[0])
 
     def reading_of(self, reference: LabelledSnapshot, **changes: Any) -> Reading:
@@ -290,12 +290,12 @@ class Study(Shown):
             self.envelopes,
             reference.label,
             kernels=self.kernels,
-            # With the weight go its code and the error of its integral.
+            # The code of the weight and the error of its integral follow from it.
             weight=changes.pop("weight", self.weight),
             goals=self.goals,
             tolerance=self.tolerance,
             weighting=self.weighting,
-            # Another reference may lack other instances that nobody solved.
+            # Another reference may lack values of other instances that no run solved.
             coverage=replace(self.coverage, unreferenced=count_unreferenced(self.envelopes.runs, lacking)),
             statistics=self.statistics,
             tier_two=self.tier_two,
@@ -318,15 +318,15 @@ class Study(Shown):
 
     @cached_property
     def bootstrap(self) -> Bootstrap:
-        """The draws of the declared reading; refused where some run has no score."""
+        """The draws of the declared reading; refused if some run has no score."""
         return Bootstrap(self.scores[0], weighting=self.weighting, draws=self.draws, seed=self.seed)
 
     @cached_property
     def no_intervals(self) -> str | None:
-        """Why nothing can be drawn, or None where it can."""
+        """Why nothing can be drawn, None if it can."""
         try:
             doing("drawing samples of the instances")
-            # Asked for once here, so that every table gives the same reason instead of an error of its own.
+            # Tried once here, so that every table gives the same reason instead of raising an error.
             _ = self.bootstrap
         except MixedScoresError as error:
             return error.message
@@ -339,7 +339,7 @@ class Study(Shown):
 
     @property
     def why_unranked(self) -> str | None:
-        """Why the leading kernel ranks and tests nothing, None where it does (`Scores.why_unranked`)."""
+        """Why the leading kernel ranks and tests nothing, None if it does (`Scores.why_unranked`)."""
         return self.scores[0].why_unranked(self.kernels[0])
 
     @cached_property
@@ -362,7 +362,7 @@ class Study(Shown):
 
     @cached_property
     def mean_bands(self) -> pl.DataFrame | None:
-        """Bands of the mean curves, None where the curve itself does not exist."""
+        """Bands of the mean curves, None if the curve itself does not exist."""
         return self._bands(goal=None)
 
     @cached_property
@@ -380,19 +380,19 @@ class Study(Shown):
                 relative=self.relative,
                 **self.band_choices,
             )
-        # `raw` has no mean curve where a run starts without a candidate: then there is no band either.
+        # `raw` has no mean curve if a run starts without a candidate: then there is no band either.
         except UsageError:
             return None
         return drawn_bands(found)
 
     @property
     def band_choices(self) -> dict[str, Any]:
-        """How bands are found, as `curve_bands` takes it."""
+        """How bands are computed, as arguments of `curve_bands`."""
         return {
             "weighting": self.weighting,
             "method": self.interval,
             "level": self.level,
-            # A band is two hundred intervals, and is looked at, not quoted: fewer draws do.
+            # A band consists of two hundred intervals, and is looked at, not quoted: fewer draws are enough.
             "draws": min(self.draws, BAND_DRAWS),
             "seed": self.seed,
             "simultaneous": self.simultaneous,
@@ -401,19 +401,19 @@ class Study(Shown):
 
     @property
     def band_words(self) -> str:
-        """What the bands of its curves are."""
+        """The description of the bands of its curves."""
         joint = ", lighter: at all times together" if self.simultaneous else ""
         how = method_words(band_method(self.interval), self.band_choices["draws"], self.seed)
         return f"bands: {self.level:.0%} at each time{joint}, by {how}"
 
     @cached_property
     def fairness(self) -> Fairness | None:
-        """How the runs were measured; None where gapline did not supervise them."""
+        """How the runs were measured; None if gapline did not supervise them."""
         runs = self.campaign.runs
         return summarise_fairness(runs.iter_rows(named=True)) if "disturbed" in runs.columns else None
 
     def notes(self) -> list[str]:
-        """Return what a reader has to know beside the numbers, each once."""
+        """Return notes for readers of the numbers, each once."""
         disturbed = [] if self.fairness is None else self.fairness.disturbed_lines()
         folded = []
         if self.only_folded:

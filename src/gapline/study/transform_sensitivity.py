@@ -1,9 +1,9 @@
-"""Transform sensitivity: what another shift constant or multiplier M would have said of the same runs.
+"""Transform sensitivity: the scores of the same runs under another shift constant or multiplier M.
 
 An additive shift changes every relative gap, and M prices the primary component in units of the secondary one: both
-belong to the evaluation contract, and the paper asks for their sensitivity beside the results. The declared transform
-is the base; each other one is a reading of its own, with envelopes, references and, under the policy `analysis`, the
-fold made anew.
+belong to the evaluation contract, and the paper asks for their sensitivity next to the results. The declared transform
+is the base; every other one is a separate reading, with its own envelopes, references and, under the policy
+`analysis`, its own fold.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from gapline.study.readings import Readings, build_readings
 from gapline.study.robustness import VariedChoice
 from gapline.study.sensitivity import panel_signs, reversed_pairs
 
-# What is varied where a constant is declared and nobody says to what: nobody can say that it had to be this one.
+# Factors of declared constants if no transforms are given: the choice of a constant is always arbitrary.
 FACTORS = ("x0.5", "x2")
 
 
@@ -45,7 +45,7 @@ class TransformReversal:
 
 @dataclass(frozen=True, slots=True)
 class Unscored:
-    """A transform under which the runs cannot be scored, and why: nothing is said of their order under it."""
+    """A transform under which the runs cannot be scored, and why: their order under it is unknown."""
 
     transform: str
     reason: str
@@ -53,11 +53,11 @@ class Unscored:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TransformSensitivity(Shown):
-    """The declared transform (`base`) against others; the columns of `pooled` stand in `contract/tables.py`.
+    """The declared transform (`base`) against others; `contract/tables.py` defines the columns of `pooled`.
 
     `shift` is the score under the transform minus that under the base. `pairs` counts pairs of ranked arms × panels
-    that are not tied under the base. `notes` say where M breaks the order of the observed solutions,
-    and which arms are ranked.
+    that are not tied under the base. `notes` say where M breaks the order of the observed solutions, and which arms are
+    ranked.
     """
 
     base: str
@@ -73,27 +73,27 @@ class TransformSensitivity(Shown):
     left_out: tuple[str, ...]
 
     def caption(self) -> str:
-        """Return what it is, in one line."""
+        """Return a description in one line."""
         found = f"{len(self.reversals)} reversals among {self.pairs} pairs against {self.base}"
         return f"{found}; {self.kernel}, weight {self.weight}"
 
     def document(self) -> dict[str, Any]:
-        """Return it for JSON."""
+        """Return the content for JSON."""
         return {name: value for name, value in as_document(self).items() if name not in ("choices", "left_out")}
 
 
 def transform_sensitivity(
     study: Study, base: Readings, /, *, kernel: Kernel, transforms: Sequence[str] | None = None
 ) -> TransformSensitivity | None:
-    """Read the runs of a study under other transforms.
+    """Score the runs of a study under other transforms.
 
     Parameters
     ----------
     transforms
         Such as `shift:100`, `INSTANCE=shift:100`, `hierarchical:20n`, or `x2`, which doubles every declared constant;
-        half and twice the declared constants where not given.
+        by default half and twice the declared constants.
 
-    None where no other transform is asked for and none is declared that has a constant to choose.
+    None if no other transform is requested and no declared one has a constant to vary.
     """
     declared = study.envelopes.scale
     texts = tuple(dict.fromkeys(transforms)) if transforms else FACTORS if declared.constants else ()
@@ -102,13 +102,13 @@ def transform_sensitivity(
     panels = dict(study.envelopes.runs.select("instance", "panel").iter_rows())
     rows = _pooled_rows(base, str(declared), base)
     reversals, unscored, notes, choices, left_out = [], [], [], [], list[str]()
-    # Of one scale under two names there is one reading, and the declared one is the base.
+    # A scale under two names is read once; the declared one is the base.
     seen = [declared]
     for text in texts:
         name = text
         try:
             scale = vary_scale(declared, text, panels)
-            # Of constants that differ by instance the words would be a list: then what was asked for says more.
+            # If constants differ by instance, the requested text is shorter than a list of them.
             name = str(scale) if scale.uniform else text
             if scale in seen:
                 continue
@@ -142,11 +142,11 @@ def transform_sensitivity(
 
 
 def _read_under(study: Study, scale: Scale, kernel: Kernel) -> Readings:
-    """Score the runs on another scale, all else as declared; refused where one instance of them cannot be."""
+    """Score the runs on another scale, all else as declared; refused if one of the instances cannot be scored."""
     accepted: dict[str, Any] = {"horizon": study.horizon, "unchecked": study.envelopes.unchecked}
     stored = study.stored[:1]
     policy = study.references[0].policy
-    # Signed scales take any value: what is left to refuse is what no reading can use.
+    # Signed scales take any value: what remains to refuse cannot be scored on any scale.
     bad = find_unscorable(study.campaign, scale, stored, policy=policy, **accepted)
     bad |= _without_components(stored, scale, study.envelopes.scale)
     if bad:
@@ -170,7 +170,7 @@ def _read_under(study: Study, scale: Scale, kernel: Kernel) -> Readings:
 
 
 def _without_components(stored: Sequence[Snapshot], scale: Scale, declared: Scale) -> dict[str, str]:
-    """Return the instances whose reference is one number, made under the declared M: another M cannot price it."""
+    """Return the instances whose reference is a single number under the declared M: another M cannot price it."""
     if not scale.hierarchical or scale.default == declared.default:
         return {}
     return {

@@ -66,7 +66,7 @@ def _best_entries(
         sign = -1.0 if senses[row["instance"]] == "max" else 1.0
         place = int(np.argmin(np.where(usable, sign * objective, np.inf)))
         key = str(RunKey(row["arm"], row["instance"], row["seed"]))
-        # Equal values go to the earlier one, then to the first key, whatever the order of the runs.
+        # Ties go to the earlier one, then to the first key, whatever the order of the runs.
         rank = (sign * float(objective[place]), float(time[place]), key)
         if row["instance"] in best and best[row["instance"]] <= rank:
             continue

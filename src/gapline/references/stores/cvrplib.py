@@ -23,9 +23,9 @@ _ROUTE = re.compile(r"^\s*route\s*#?\s*\d+\s*:(.*)$", re.IGNORECASE | re.MULTILI
 
 
 def freeze_cvrplib(request: FreezeRequest) -> Frozen:
-    """Freeze a folder of `.sol` files, keyed by path inside it; a `.vrp` beside one gives the instance digest.
+    """Freeze a folder of `.sol` files, keyed by path inside it; a `.vrp` next to one gives the instance digest.
 
-    With `reprice` the routes are checked against that `.vrp`, and the checker's value stands in place of the other.
+    With `reprice`, the routes are checked against that `.vrp`, and the checker's value replaces the stated one.
     """
     folder = Path(request.location)
     if not folder.is_dir():
@@ -65,7 +65,7 @@ def _price_all(
         if "instance_digest" not in entries[key]:
             raise CannotPriceError("no instance beside it")
         try:
-            # Not `with_suffix`: a name may hold a point of its own.
+            # Not `with_suffix`: a name may contain a dot itself.
             verdict = checker.check(folder / f"{key}.vrp", _read_routes(folder / f"{key}.sol"))
         except CheckerFailure as error:
             raise CannotPriceError(error.message[:120]) from None
@@ -75,7 +75,7 @@ def _price_all(
 
 
 def _read_routes(file: Path) -> list[list[object]]:
-    """Return the routes of a solution; a word that is no number stays a word, which the checker rejects."""
+    """Return the routes of a solution; a word that is not a number is kept, and the checker rejects it."""
     text = read_document(file).decode("utf-8").replace("\r\n", "\n")
     return [[int(word) if word.isdecimal() else word for word in found.split()] for found in _ROUTE.findall(text)]
 
@@ -102,7 +102,7 @@ def _read_solution(file: Path, problems: list[str], cut: list[str]) -> dict[str,
         "solution_digest": file_digest(file),
         "routes": len(_ROUTE.findall(text)),
     }
-    # A file of Solomon's and others' sets has the suffix .txt.
+    # Instance files of Solomon's and other sets have the suffix .txt.
     instance = next((one for suffix in (".vrp", ".txt") if (one := file.with_suffix(suffix)).is_file()), None)
     if instance is not None:
         entry |= {"instance_digest": file_digest(instance), "problem_digest": problem_digest_of(instance)}

@@ -14,7 +14,7 @@ from gapline.text import model_name
 from gapline.traces.candidates import FALSE, NUMBER, TRUE
 
 _NUMBER = re.compile(NUMBER)
-# Read as "the store names the instance and has no number for it": listed when it is to be scored.
+# These mean that the store names the instance but has no number for it; scoring lists such instances.
 _NO_NUMBER = ("", "nan", "inf", "-inf", "+inf", "infinity", "-infinity", "na", "n/a", "null", "none", "-")
 _NUMBERS = ("value", "primary", "secondary")
 
@@ -25,7 +25,7 @@ def freeze_csv(request: FreezeRequest) -> Frozen:
     text = read_text(file, "references CSV", encoding="utf-8-sig")
     entries = _read_entries(text, file)
     unusable = [instance for instance, entry in entries.items() if entry["value"] is None]
-    # Neither the path nor the digest of the bytes: the same rows in another order or folder are the same content.
+    # Neither the path nor the digest of the bytes: the same rows in another order or folder have the same content.
     notes = [f"instances without a usable value: {len(unusable)} ({listing(unusable)})"] if unusable else []
     return request.frozen(entries, f"csv:{file.name}", (*notes, *unended(text, file)))
 
@@ -95,13 +95,13 @@ def _read_entry(cells: dict[str, str], where: str, problems: list[str]) -> dict[
             if name == "value":
                 entry["stated"] = cell
         elif (number := read_number(cell, where, f"in {name}", problems)) is not None:
-            # 1e400 becomes an infinite float, which from_entries puts under `stated`.
+            # 1e400 becomes an infinite float, which `from_entries` moves to `stated`.
             entry[name] = number
     return entry
 
 
 def read_number(cell: str | None, where: str, what: str, problems: list[str]) -> float | None:
-    """Return the number in a cell; where there is none, or none that a double holds, add that to the problems."""
+    """Return the number in a cell; if there is none, or none that a double holds, add that to the problems."""
     if cell is None or not _NUMBER.match(cell):
         problems.append(f"{where}: expected a number {what}, got {cell!r}")
     elif is_rounded(cell):
@@ -112,7 +112,7 @@ def read_number(cell: str | None, where: str, what: str, problems: list[str]) ->
 
 
 _LINE = re.compile(r"^=\s*(\w+)\s*=\s+(\S+)(?:\s+(\S+))?")
-# What a tag says of the primal side; the other tags name an instance without giving it a primal value.
+# Whether the value after a tag is certified; the other tags name an instance without a primal value.
 _VALUED = {"opt": True, "best": False}
 _VALUELESS = ("inf", "unkn", "unbd", "bestdual", "cutoff", "feas")
 
@@ -143,7 +143,7 @@ def _read_line(line: str, where: str, entries: dict[str, dict[str, Any]], proble
         return
     tag, instance, cell = match[1], model_name(match[2]), match[3]
     if tag == "bestdual":
-        # A bound on the other side says nothing of the best solution known; the instance has a line of its own.
+        # A dual bound says nothing about the best known solution; the instance has another line.
         return
     entry: dict[str, Any] = {"value": None, "certified": False, "source": f"={tag}="}
     if tag in _VALUED:
@@ -160,7 +160,7 @@ def _read_line(line: str, where: str, entries: dict[str, dict[str, Any]], proble
 
 
 def freeze_file(request: FreezeRequest) -> Frozen:
-    """Freeze the content of a snapshot; it becomes the parent, and what it states of itself stays."""
+    """Freeze the content of a snapshot; it becomes the parent, and its own statements are kept."""
     given = Snapshot.load(request.location)
     for name in ("objective", "checker", "sense"):
         asked, stated = getattr(request, name), getattr(given, name, None)
@@ -171,7 +171,7 @@ def freeze_file(request: FreezeRequest) -> Frozen:
     declared = {name: value for name, value in request.declared().items() if value is not None}
     told = {name: value for name in ("version", "url") if (value := getattr(request, name)) is not None}
     stated = {"as_of": given.as_of, "objective": given.objective, "checker": given.checker}
-    # How it came from its own parent is not how this one comes from it.
+    # The fold that made the given snapshot is not the origin of this one.
     more = {name: value for name, value in given.more.items() if name != "fold"}
     snapshot = Snapshot.from_entries(
         {instance: entry.document() for instance, entry in given.values.items()},

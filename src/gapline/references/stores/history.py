@@ -1,7 +1,7 @@
-"""Best values by date: `history:FILE`, a CSV with a row for each new one, and `combopt:PATH@COMMIT`.
+"""Best values by date: `history:FILE`, a CSV with a row for each new value, and `combopt:PATH@COMMIT`.
 
-The latter is the git repository behind CombOpt's tables, which states date, routes and distance of every best-known
-solution in its path: `best_known_solutions/LiLim/2019-11-06/lr1_4_8.14_10512.3217.txt`. With `as_of` the values are
+The latter is the git repository behind CombOpt's tables. The path of every best-known solution in it states date,
+routes and distance: `best_known_solutions/LiLim/2019-11-06/lr1_4_8.14_10512.3217.txt`. With `as_of`, the values are
 those known at the end of that day; later ones are not read.
 """
 
@@ -35,7 +35,7 @@ _PATH = re.compile(r"(?:^|/)(?P<day>\d{4}-\d\d-\d\d)/(?P<instance>[^./]+)\.(?P<r
 
 @dataclass(frozen=True, slots=True)
 class _Fact:
-    """What became known of an instance on a day."""
+    """A value that became known for an instance on a day."""
 
     instance: str
     day: str
@@ -46,7 +46,7 @@ class _Fact:
 
 
 def freeze_history(request: FreezeRequest) -> Frozen:
-    """Freeze a CSV of best values by date, at the end of the day that is asked for or of its last one."""
+    """Freeze a CSV of best values by date, as of the end of the requested day, or else of its last day."""
     file = Path(request.location)
     text = read_text(file, "CSV of best values by date", encoding="utf-8-sig")
     facts, ordered = _read_csv(text, file)
@@ -56,7 +56,7 @@ def freeze_history(request: FreezeRequest) -> Frozen:
 
 
 def freeze_combopt(request: FreezeRequest) -> Frozen:
-    """Freeze CombOpt's repository at a commit, at the end of the day that is asked for or of its last one."""
+    """Freeze CombOpt's repository at a commit, as of the end of the requested day, or else of its last day."""
     repository, commit, where = open_revision(request.location)
     inside = request.family or repository.prefix
     facts = []
@@ -108,7 +108,7 @@ def _freeze(
 
 
 def _rank(fact: _Fact, sign: float) -> tuple[float, float]:
-    """Order by the number of routes where it is stated, then by the value."""
+    """Return the sort key: the number of routes if it is stated, then the value."""
     return fact.routes or 0.0, float("inf") if fact.value is None else sign * fact.value
 
 
@@ -123,7 +123,7 @@ def _entry(fact: _Fact) -> dict[str, Any]:
 
 
 def _read_csv(text: str, file: Path) -> tuple[list[_Fact], bool]:
-    """Read the facts of a CSV, and say whether each is an improvement on the one before it."""
+    """Read the facts of a CSV, and return whether each is an improvement on the one before it."""
     header = text.partition("\n")[0]
     delimiter = max(",;\t", key=header.count)
     rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -184,7 +184,7 @@ def _read_improvement(cells: Mapping[str, str], where: str, problems: list[str])
 
 
 def _merged(facts: Iterable[_Fact]) -> list[_Fact]:
-    """Put together what two rows say of one solution; the routes go, for most rows say nothing of them."""
+    """Merge two rows about one solution; the routes are dropped, since most rows do not state them."""
     found: dict[tuple[str, str], _Fact] = {}
     for fact in facts:
         known = found.get((fact.instance, fact.day))

@@ -29,7 +29,7 @@ from gapline.references.stores.mamut_layout import (
     stored_solutions,
 )
 
-# An instance that states the digest of its sidecars needs no second look at them.
+# An instance that states the digests of its sidecars does not need them to be read.
 _PINNED = re.compile(rb'_sha256"\s*:\s*"')
 # The objective whose first component is the number of routes.
 _HIERARCHICAL = "HierarchicalVehicleCost"
@@ -56,7 +56,7 @@ def freeze_mamut(request: FreezeRequest) -> Frozen:
     used = {one.key: mount for one in stored if (mount := mounts.holding(one.bks)) is not None}
     for key, mount in used.items():
         noticed.entries[key]["store"] = mount.document()
-    # What a store mounts may be younger than the store: then it was known only with the youngest.
+    # A submodule may be younger than the store: the values are as old as the youngest commit.
     known = max((commit, *(one.commit for one in used.values())), key=lambda one: one.committed).known_at(request.as_of)
     moved: tuple[Moved, ...] = ()
     notes = [*_notes(paths, family, stored, noticed), *mounts.notes]
@@ -79,7 +79,7 @@ def freeze_mamut(request: FreezeRequest) -> Frozen:
 
 
 def instance_digest(data: bytes) -> str:
-    """Return the digest of an instance file; a large-file pointer already states that of the file it stands for."""
+    """Return the digest of an instance file; a Git LFS pointer states that of its file."""
     return "sha256:" + (pointed_digest(data) or hashlib.sha256(data).hexdigest())
 
 
@@ -92,7 +92,7 @@ def _read_entries(
     blobs = repository.read(wanted)
     for one in stored:
         data = next(blobs)
-        # A best-known solution that cannot be read would silently become "no value".
+        # An unreadable best-known solution would silently become "no value".
         if data is None:
             raise SnapshotError(f"{one.bks}: expected blob {one.bks_blob}, got none: the clone is not complete")
         entry = _read_entry(one, data, decode, objective, noticed)
@@ -101,7 +101,7 @@ def _read_entries(
             noticed.undigested.append(one.key)
         else:
             entry["instance_digest"] = instance_digest(instance)
-            # A large-file pointer says nothing of the problem in the file it stands for.
+            # A Git LFS pointer says nothing about the problem in its file.
             if pointed_digest(instance) is None:
                 entry["problem_digest"] = problem_digest(instance, one.instance, _sidecars(repository, paths, one))
             if one.sidecars and not _PINNED.search(instance):
@@ -117,7 +117,7 @@ def read_stored(path: str, blob: str, data: bytes, objective: str) -> dict[str, 
 
 
 def _sidecars(repository: Repository, paths: Mapping[str, str], one: Stored) -> Beside:
-    """Return what gives the bytes of a sidecar that an instance names, beside it or from a folder above."""
+    """Return a function that reads a sidecar of an instance, from its folder or from a folder above."""
 
     def beside(name: str) -> bytes | None:
         places = (str(parent / name) for parent in PurePosixPath(one.instance).parents)
@@ -150,7 +150,7 @@ def _read_entry(one: Stored, data: bytes, decode: Any, objective: str, noticed: 
     repriced = metadata.get("repriced")
     if isinstance(repriced, dict):
         entry["repriced"] = {k: v for k, v in repriced.items() if not isinstance(v, list | dict) and _fits(v)}
-        # The rules under which the value that stands there was priced, which need not be those of its finder.
+        # The rules under which the stored value was priced, which may differ from those of its finder.
         if priced_by := repriced.get("contract") or repriced.get("checker"):
             entry["checker"] = str(priced_by)
             noticed.checkers[str(priced_by)] += 1
@@ -164,7 +164,7 @@ def _read_entry(one: Stored, data: bytes, decode: Any, objective: str, noticed: 
 
 
 def _fits(value: object) -> bool:
-    """Say whether canonical JSON can hold a scalar: an integer beyond 2^53 is not one double."""
+    """Return whether canonical JSON can hold a scalar: an integer beyond 2^53 may not be a double."""
     return not isinstance(value, int) or abs(value) <= EXACT
 
 
@@ -203,7 +203,7 @@ def reprice_entries(
     *,
     tolerance: float,
 ) -> tuple[tuple[Moved, ...], dict[str, str], list[str], str]:
-    """Evaluate the stored routes of time-dependent instances, as `price_all` does; the last result is the checker."""
+    """Evaluate the stored routes of time-dependent instances like `price_all`; the last result is the checker."""
     try:
         import mamut_routing_lib.td  # noqa: F401
     except ImportError:
@@ -222,7 +222,7 @@ def reprice_entries(
 
 
 def _checker_name() -> str:
-    """Name the referee and the contract it prices under, which releases before 0.12 do not state themselves."""
+    """Name the checker and the contract of its prices, which releases before 0.12 do not state themselves."""
     from mamut_routing_lib.td import checker
 
     contract = getattr(checker, "TD_CHECKER_CONTRACT", "td-fold/1")
@@ -264,11 +264,11 @@ def _price(repository: Repository, paths: Mapping[str, str], one: Stored, object
 
 
 def _lay_out(repository: Repository, paths: Mapping[str, str], one: Stored, instance: bytes, root: Path) -> None:
-    """Write the instance and what it refers to under its own path, from blobs."""
+    """Write the instance and the files that it refers to under their own paths, from blobs."""
     folder = PurePosixPath(one.instance).parent
     wanted = {f"{folder}/{name}": blob for name, blob in one.sidecars.items()}
     for parent in PurePosixPath(one.instance).parents:
-        # A collection names sidecars from its own root, which its marker file shows.
+        # Sidecars are named relative to the root of their collection, which contains a marker file.
         marker = str(parent / COLLECTION_MARKER)
         for name in sidecar_names(instance) if parent == folder or marker in paths else ():
             path = str(parent / name)

@@ -1,4 +1,4 @@
-"""Where a MAMUT-routing repository keeps instances and best-known solutions: families, objectives, sidecars."""
+"""The layout of a MAMUT-routing repository: families, objectives, instances, best-known solutions and sidecars."""
 
 import posixpath
 import re
@@ -42,14 +42,14 @@ class Stored:
 
 
 def families(paths: Iterable[str]) -> set[str]:
-    """Return the folders above the sizes that hold best-known solutions."""
+    """Return the folders above the sizes that contain best-known solutions."""
     return {_above_size(path) for path in paths if _BKS.match(path.rpartition("/")[2])}
 
 
 def find_family(paths: Mapping[str, str], wanted: str | None, *, where: str, unread: Sequence[str] = ()) -> str:
-    """Find the folder of a family: the one named, by its path or its last parts, or the only one above the sizes.
+    """Find the folder of a family: the named one, by its path or its last parts, or the only one above the sizes.
 
-    `unread` are notes on what could not be read, in which the family may lie.
+    `unread` are notes on what could not be read, where the family may be.
     """
     try:
         return _find_family(paths, wanted, where=where)
@@ -83,7 +83,7 @@ def _find_family(paths: Mapping[str, str], wanted: str | None, *, where: str) ->
 
 
 def find_objective(paths: Mapping[str, str], family: str, wanted: str | None, *, where: str) -> str:
-    """Find the objective to read; a store with several needs one to be named."""
+    """Return the objective to read; in a store with several, one has to be named."""
     matches = (_BKS.match(path.rpartition("/")[2]) for path in files_inside(paths, family))
     counts = Counter(match["objective"] for match in matches if match)
     shown = listing(f"{name} ({number})" for name, number in sorted(counts.items())) or "none"
@@ -99,7 +99,7 @@ def find_objective(paths: Mapping[str, str], family: str, wanted: str | None, *,
 
 
 def stored_solutions(paths: Mapping[str, str], family: str, objective: str) -> Iterator[Stored]:
-    """Yield the best-known solutions of one objective, ordered by key, with the instance each stands beside."""
+    """Yield the best-known solutions of one objective, ordered by key, each with the instance next to it."""
     siblings: dict[tuple[str, str], dict[str, str]] = {}
     inside = sorted(files_inside(paths, family))
     for path in inside:
@@ -143,9 +143,9 @@ def files_inside(paths: Mapping[str, str], family: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class MamutFiles:
-    """Every file of a commit and of the submodules it mounts; `root` is the folder of the family that is meant.
+    """Every file of a commit and of its submodules; `root` is the folder of the chosen family.
 
-    `source` names the same commit as `freeze` takes it: whatever a branch does meanwhile, both read one version.
+    `source` names the same commit in the form that `freeze` takes: both read one version even if a branch moves.
     """
 
     repository: Repository
@@ -160,16 +160,16 @@ class MamutFiles:
         return self.blobs.keys()
 
     def read(self, paths: Sequence[str]) -> Iterator[bytes | None]:
-        """Yield the bytes of each file, None where the clone does not have them."""
+        """Yield the bytes of each file, None if the clone does not have them."""
         return self.repository.read(self.blobs[path] for path in paths)
 
     def sizes(self, paths: Sequence[str]) -> Iterator[int | None]:
-        """Yield the number of bytes of each file, None where the clone does not have them."""
+        """Yield the number of bytes of each file, None if the clone does not have them."""
         return self.repository.sizes(self.blobs[path] for path in paths)
 
 
 def open_mamut(location: str, *, family: str | None = None, clones: str | None = None) -> MamutFiles:
-    """Open `PATH@COMMIT`: one family, or all of them under the folder that they share where none is named."""
+    """Open `PATH@COMMIT`: the named family, or else all of them under their common folder."""
     repository, commit, where = open_revision(location)
     mounts = follow_submodules(repository, commit, None if clones is None else Path(clones))
     blobs = repository.blobs(commit) | mounts.paths
