@@ -14,6 +14,7 @@ from gapline.cli.app import gapline as cli
 from gapline.cli.command import MOST, Command, read_setting
 from gapline.contract.choices import GROUPS, choice_fields
 from gapline.errors import UsageError
+from pseudo_terminal import on_terminal
 
 SCORING = ("score", "curve", "compare", "analyse", "report", "paper", "plan")
 START = ["references", "horizon", "columns", "sense", "time_unit", "kernels", "output"]
@@ -146,3 +147,11 @@ def test_every_field_can_be_set():
         assert read_setting(f"{field}=x") == (field, name, "x")
     with pytest.raises(UsageError, match=r"expected a field of study\.toml that is a choice"):
         read_setting("time.threads=2")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("option", ["--help", "--help-all"])
+def test_help_has_its_colours_on_a_terminal(option):
+    shown, _ = on_terminal("import sys; from gapline.cli import main; main()", "score", option)
+    assert "\x1b[" in shown
+    assert "\\u001b" not in shown

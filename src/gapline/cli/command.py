@@ -11,7 +11,6 @@ from rich_click.rich_panel import RichOptionPanel
 from gapline.cli.options import option_of
 from gapline.contract.choices import GROUPS, choice_fields, find_choice
 from gapline.errors import UsageError, closest
-from gapline.terminal import say
 
 # The number of options on a short help page, and in one list without groups.
 MOST, ONE_LIST = 20, 12
@@ -31,8 +30,11 @@ _PLACES |= dict.fromkeys(("help", "help_all", "settings"), HELP)
 def _help_all(context: click.Context, _option: click.Parameter, asked: bool) -> None:
     if asked and not context.resilient_parsing:
         context.meta[__name__] = True
-        say(context.get_help())
-        context.exit()
+        # As `--help` prints it, in colour where the terminal has any.
+        option = context.command.get_help_option(context)
+        assert option is not None
+        assert option.callback is not None
+        option.callback(context, option, True)
 
 
 _HELP_ALL = click.Option(
